@@ -15,8 +15,8 @@ results of unfused models between runs; --keep leaves the transformed modules
 and the results there; --require-change fails a model that the flags leave as
 it is.
 
-Exit status: 0 all equal, 1 a model differs (or did not change), 2 a model could not be compared
-(a failed pass, a crash, a signature that changed).
+Exit status: 0 all equal, 1 a model differs (or did not change), 2 a model could
+not be compared (a failed pass, a crash, a signature that changed).
 """
 
 from __future__ import annotations

@@ -1,0 +1,8 @@
+# Part of the fuse project, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Reference for 024-memref-rmw-producer.mlir; `out` lists the arrays in print order."""
+
+import numpy as np
+
+p = 3 * np.array([1, 2, 3, 4.0])
+out = [p, p[:2]]
