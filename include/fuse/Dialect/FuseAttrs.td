@@ -1,0 +1,142 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the fuse project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The `fuse` dialect's attributes. Facts (`#fuse.cost`, `#fuse.dep`) and
+// verdicts (`#fuse.boundary`) are output: every pass that needs them computes
+// them anew and none reads them back. `#fuse.target` is an input.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FUSE_ATTRS_TD
+#define FUSE_ATTRS_TD
+
+include "mlir/IR/AttrTypeBase.td"
+include "mlir/IR/OpBase.td"
+include "fuse/Dialect/FuseReasons.td"
+
+def Fuse_Dialect : Dialect {
+  let name = "fuse";
+  let cppNamespace = "::fuse";
+  let summary = "facts, verdicts and plans of operator fusion";
+  let description = [{
+    The dialect holds what the passes of `fuse` state about a linalg program.
+
+    Attributes on an operator:
+
+    | name | holds |
+    |---|---|
+    | `fuse.id` | its number in the function, in program order |
+    | `fuse.cost` | `#fuse.cost`: FLOPs, bytes, intensity, extents |
+    | `fuse.dep` | array of `#fuse.dep`: dependences, copies, effects, consumers |
+    | `fuse.boundary` | array of `#fuse.boundary`, one per incoming edge |
+    | `fuse.folded` | on a convolution: the chain that was folded into it |
+
+    On a function argument, `fuse.param` marks a frozen parameter. On the module, `fuse.options` keeps the options of
+    `fuse-boundary`, so that a later pass refreshes the verdicts it touched with the same options.
+  }];
+  let useDefaultAttributePrinterParser = 1;
+  let hasOperationAttrVerify = 1;
+  let hasRegionArgAttrVerify = 1;
+}
+
+class Fuse_Attr<string name, string attrMnemonic> : AttrDef<Fuse_Dialect, name> {
+  let mnemonic = attrMnemonic;
+}
+
+// The generic EnumParameter prints bare keywords; a reason's message has
+// spaces and is printed as a string.
+def Fuse_GateParam : EnumParameter<Fuse_Gate>;
+def Fuse_VerdictParam : EnumParameter<Fuse_VerdictKind>;
+def Fuse_NumericParam : EnumParameter<Fuse_NumericClass>;
+def Fuse_DepParam : EnumParameter<Fuse_DepKind>;
+def Fuse_ReasonParam : AttrOrTypeParameter<"::fuse::Reason", "the reason"> {
+  let parser = "::fuse::parseReason($_parser)";
+  let printer = "$_printer << '\"' << ::fuse::stringifyReason($_self) << '\"'";
+}
+
+/// A count: a non-negative integer, or a polynomial in dynamic extents.
+def Fuse_CountParam : AttrOrTypeParameter<"::mlir::Attribute", "a count: integer, or string with dynamic extents"> {
+  let parser = "::fuse::parseCount($_parser)";
+  let printer = "::fuse::printCount($_printer, $_self)";
+}
+
+def Fuse_CostAttr : Fuse_Attr<"Cost", "cost"> {
+  let summary = "what an operator costs";
+  let description = [{
+    FLOPs, bytes read and written (each distinct element once), iteration-space size (`points`), the extents of its
+    parallel and reduction loops, transcendental functions evaluated, and arithmetic intensity
+    `flops / max(read + written, 1)` in FLOP per byte. Counts that depend on dynamic extents are strings with a
+    polynomial in them (`"1024*arg0.0"`); the intensity is absent then.
+
+    Example: `#fuse.cost<flops = 256, read = 1024, written = 1024, points = 256, parallel = 256, reduction = 1, transcendentals = 0, intensity = 1.250000e-01>`
+  }];
+  let parameters = (ins
+    Fuse_CountParam:$flops, Fuse_CountParam:$read, Fuse_CountParam:$written, Fuse_CountParam:$points,
+    Fuse_CountParam:$parallel, Fuse_CountParam:$reduction, Fuse_CountParam:$transcendentals,
+    OptionalParameter<"::mlir::FloatAttr">:$intensity);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
+def Fuse_DepAttr : Fuse_Attr<"Dep", "dep"> {
+  let summary = "one fact about an operator's data";
+  let description = [{
+    `raw`, `war`, `waw`: this operator touches the data of the earlier operator `op` through `operand`.
+    `copy`: `operand` (an `outs` that carries data) needs a copy, `detail` says why. `effect`: the body or the operation
+    has the side effect `detail`. `consumers`: result `operand` is read by `count` readers.
+
+    Example: `#fuse.dep<raw, op = 2, operand = 0>`
+  }];
+  let parameters = (ins
+    Fuse_DepParam:$kind,
+    OptionalParameter<"std::optional<int64_t>">:$op,
+    OptionalParameter<"std::optional<int64_t>">:$operand,
+    OptionalParameter<"std::optional<int64_t>">:$count,
+    OptionalParameter<"::mlir::StringAttr">:$detail);
+  let assemblyFormat = "`<` $kind (`,` struct($op, $operand, $count, $detail)^)? `>`";
+  let genVerifyDecl = 1;
+}
+
+def Fuse_BoundaryAttr : Fuse_Attr<"Boundary", "boundary"> {
+  let summary = "the verdict on one edge";
+  let description = [{
+    On the consumer, one entry per edge: the verdict, the `producer`'s `fuse.id`, the consumer's `operand` number, the
+    `gate` that decided, the `reason`, what the edge looks through (`via`), the condition of a conditional verdict (`when`), the
+    numbers the gate compared, what would flip the verdict (`flip`), and what fusing does to the values (`numeric`).
+
+    Example: `#fuse.boundary<keep, producer = 3, operand = 0, gate = profile, reason = "profile: two heavy loop nests in one kernel", flip = "...">`
+  }];
+  let parameters = (ins
+    Fuse_VerdictParam:$verdict,
+    "int64_t":$producer, "int64_t":$operand,
+    Fuse_GateParam:$gate, Fuse_ReasonParam:$reason,
+    OptionalParameter<"::mlir::StringAttr">:$when,
+    OptionalParameter<"::mlir::ArrayAttr">:$via,
+    OptionalParameter<"::mlir::DictionaryAttr">:$numbers,
+    OptionalParameter<"::mlir::StringAttr">:$flip,
+    OptionalParameter<"std::optional<::fuse::NumericClass>">:$numeric);
+  let assemblyFormat = [{
+    `<` $verdict `,` struct($producer, $operand, $gate, $reason, $when, $via, $numbers, $flip, $numeric) `>`
+  }];
+  let genVerifyDecl = 1;
+}
+
+def Fuse_TargetAttr : Fuse_Attr<"Target", "target"> {
+  let summary = "a device";
+  let description = [{
+    Name and numbers of the device that verdicts are computed for. The keys of `numbers` are those of a device JSON file
+    (docs/Devices.md); every number is positive.
+
+    Example: `#fuse.target<"sm_80", {bandwidth = 1.555000e+12 : f64, sm_count = 1.080000e+02 : f64}>`
+  }];
+  let parameters = (ins "::mlir::StringAttr":$name, "::mlir::DictionaryAttr":$numbers);
+  let assemblyFormat = "`<` $name `,` $numbers `>`";
+  let genVerifyDecl = 1;
+}
+
+#endif // FUSE_ATTRS_TD

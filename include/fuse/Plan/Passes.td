@@ -1,0 +1,77 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the fuse project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Passes that state facts and verdicts. They write attributes, remarks and
+// files, and edit no compute operation.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FUSE_PLAN_PASSES_TD
+#define FUSE_PLAN_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def Annotate : Pass<"fuse-annotate", "::mlir::ModuleOp"> {
+  let summary = "state the facts of every structured operator: cost, dependences, copies, effects, consumers";
+  let description = [{
+    Writes `fuse.id`, `fuse.cost` and `fuse.dep` on every structured operator of every function, on tensors and on memrefs,
+    in nested regions too. Counts are exact; where an extent is dynamic they are polynomials in it. A size that overflows
+    int64 is diagnosed at its operator. Facts of an earlier run are replaced.
+  }];
+  let dependentDialects = ["::fuse::FuseDialect"];
+}
+
+def Boundary : Pass<"fuse-boundary", "::mlir::ModuleOp"> {
+  let summary = "give a verdict with its reason on every edge between two operators";
+  let description = [{
+    Runs the gates `dependency`, `shape`, `numerics`, `profile`, `resource`, `profit` in order on every edge and stops at the
+    first refusal. Writes the facts of `fuse-annotate` and, on each consumer, `fuse.boundary` with one entry per edge; emits
+    one remark of category `fuse-boundary` per edge. Leaves its options on the module (`fuse.options`), so that a later pass
+    refreshes the verdicts it touched.
+  }];
+  let dependentDialects = ["::fuse::FuseDialect"];
+  let options = [
+    Option<"policy", "policy", "std::string", "\"cost\"",
+           "cost: gates true to the machine; strict: the textbook conjunction">,
+    Option<"target", "target", "std::string", "\"sm_80\"", "a preset's name, or a device file NAME.json">,
+    Option<"boundary", "boundary", "double", "1.0", "share of each device limit a fused kernel may use, in (0, 1]">,
+    Option<"tolerance", "tolerance", "double", "0.3", "strict: largest relative difference of two intensities">,
+    Option<"deviceMem", "device-mem", "double", "0", "bytes of device memory; 0 takes the target's">,
+    Option<"registerLimit", "register-limit", "double", "0", "registers per thread; 0 takes the target's">,
+    ListOption<"emit", "emit", "std::string", "what to write: attrs, remarks (default both)">,
+  ];
+}
+
+def Explain : Pass<"fuse-explain", "::mlir::ModuleOp"> {
+  let summary = "print the verdict of every edge, the safe fusion list and a summary";
+  let description = [{
+    Prints the table of all edges with gate, reason, numbers and what would flip each verdict, the batch normalisations
+    folded and kept, the safe fusion list (all edges with verdict `fuse`) and a summary line; with `json` as a versioned JSON
+    document. Uses the options that `fuse-boundary` left on the module, or its defaults. Changes nothing.
+  }];
+  let dependentDialects = ["::fuse::FuseDialect"];
+  let options = [
+    Option<"file", "file", "std::string", "\"\"", "write to this file instead of stderr">,
+    Option<"json", "json", "bool", "false", "print JSON">,
+  ];
+}
+
+def MarkParams : Pass<"fuse-mark-params", "::mlir::ModuleOp"> {
+  let summary = "mark function arguments as frozen parameters (fuse.param)";
+  let description = [{
+    Marks arguments of every public function with a body. `args` is a comma-separated list of numbers and ranges; `1-`
+    is all from 1 on. A parameter may be folded and computed with once instead of on every call.
+  }];
+  let dependentDialects = ["::fuse::FuseDialect"];
+  let options = [
+    ListOption<"args", "args", "std::string", "argument numbers and ranges, such as 1- or 1,3-5">,
+    Option<"functionName", "function", "std::string", "\"\"", "only this function">,
+  ];
+}
+
+#endif // FUSE_PLAN_PASSES_TD

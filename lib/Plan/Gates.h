@@ -1,0 +1,48 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the fuse project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The gates that a verdict passes, in order. Private to lib/Plan.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FUSE_LIB_PLAN_GATES_H
+#define FUSE_LIB_PLAN_GATES_H
+
+#include "fuse/Plan/Boundary.h"
+
+namespace fuse {
+
+/// What a gate looks at.
+struct GateInput {
+  const FunctionFacts &facts;
+  const VerdictOptions &options;
+  const Edge &edge;
+
+  const OperatorFacts &producer() const { return facts.operators[edge.producer]; }
+  const OperatorFacts &consumer() const { return facts.operators[edge.consumer]; }
+  const Consumers &readers() const {
+    return producer().consumers[edge.onMemory ? 0 : edge.result];
+  }
+};
+
+/// A gate returns a refusal or a condition; nothing where it passes.
+using GateResult = std::optional<Decision>;
+
+GateResult dependencyGate(const GateInput &input);
+GateResult shapeGate(const GateInput &input);
+GateResult numericsGate(const GateInput &input);
+/// Sizes over int64: refused by the resource gate before any number is used.
+GateResult sizeGate(const GateInput &input);
+
+GateResult costProfileGate(const GateInput &input);
+GateResult costResourceGate(const GateInput &input, Decision &record);
+GateResult costProfitGate(const GateInput &input, Decision &record);
+
+} // namespace fuse
+
+#endif // FUSE_LIB_PLAN_GATES_H

@@ -1,0 +1,192 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the fuse project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// One decision record, two printers: attributes and remarks. Writes discardable
+// attributes, edits no compute operation.
+//
+//===----------------------------------------------------------------------===//
+
+#include "fuse/Plan/Boundary.h"
+#include "fuse/Support/RemarkHelpers.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/Remarks.h"
+
+using namespace mlir;
+using namespace fuse;
+
+static Attribute countAttr(Builder &builder, const Count &count) {
+  if (std::optional<int64_t> value = count.value())
+    return builder.getI64IntegerAttr(*value);
+  return builder.getStringAttr(count.str());
+}
+
+static Attribute costAttr(Builder &b, const Footprint &f) {
+  std::optional<double> intensity = f.intensity();
+  return CostAttr::get(b.getContext(), countAttr(b, f.flops), countAttr(b, f.read), countAttr(b, f.written),
+                       countAttr(b, f.points), countAttr(b, f.parallel), countAttr(b, f.reduction),
+                       countAttr(b, f.transcendentals), intensity ? b.getF64FloatAttr(*intensity) : FloatAttr());
+}
+
+namespace {
+/// Collects the `#fuse.dep` entries of each operation before they are written.
+using DepLists = llvm::MapVector<Operation *, SmallVector<Attribute>>;
+} // namespace
+
+static void addDependences(const FunctionFacts &facts, DepLists &lists) {
+  MLIRContext *context = facts.function->getContext();
+  llvm::DenseSet<std::tuple<unsigned, unsigned, unsigned>> seen;
+  for (const Edge &edge : facts.edges)
+    if (seen.insert({edge.producer, edge.consumer, edge.operand}).second)
+      lists[facts.operators[edge.consumer].op].push_back(
+          DepAttr::get(context, DepKind::RAW, edge.producer, edge.operand, std::nullopt, {}));
+  for (const Dependence &dependence : facts.dependences)
+    if (dependence.kind != DepKind::RAW)
+      lists[facts.operators[dependence.to].op].push_back(
+          DepAttr::get(context, dependence.kind, dependence.from, dependence.operand, std::nullopt, {}));
+  for (const CopyNeeded &copy : facts.copies)
+    lists[copy.operand->getOwner()].push_back(DepAttr::get(context, DepKind::Copy, std::nullopt,
+                                                           copy.operand->getOperandNumber(), std::nullopt,
+                                                           StringAttr::get(context, copy.why)));
+}
+
+static void addOwnFacts(const FunctionFacts &facts, DepLists &lists) {
+  MLIRContext *context = facts.function->getContext();
+  for (const OperatorFacts &op : facts.operators) {
+    if (!op.effect.empty())
+      lists[op.op].push_back(DepAttr::get(context, DepKind::Effect, std::nullopt, std::nullopt, std::nullopt,
+                                          StringAttr::get(context, op.effect)));
+    for (auto [result, consumers] : llvm::enumerate(op.consumers))
+      lists[op.op].push_back(DepAttr::get(context, DepKind::Consumers, std::nullopt, result, consumers.count(), {}));
+  }
+}
+
+void fuse::writeFacts(const FunctionFacts &facts) {
+  facts.function->walk([](Operation *op) {
+    for (StringRef name : {names::kId, names::kCost, names::kDep, names::kBoundary})
+      op->removeDiscardableAttr(name);
+  });
+  Builder builder(facts.function->getContext());
+  for (auto [id, op] : llvm::enumerate(facts.operators)) {
+    op.op->setDiscardableAttr(names::kId, builder.getI64IntegerAttr(id));
+    op.op->setDiscardableAttr(names::kCost, costAttr(builder, op.footprint));
+  }
+  DepLists lists;
+  addDependences(facts, lists);
+  addOwnFacts(facts, lists);
+  for (auto &[op, list] : lists)
+    op->setDiscardableAttr(names::kDep, builder.getArrayAttr(list));
+}
+
+static Attribute boundaryAttr(Builder &b, const Edge &edge, const Decision &decision) {
+  auto text = [&](const std::string &value) { return value.empty() ? StringAttr() : b.getStringAttr(value); };
+  SmallVector<Attribute> via;
+  for (Operation *glue : edge.glue)
+    via.push_back(b.getStringAttr(glue->getName().stripDialect()));
+  SmallVector<NamedAttribute> numbers;
+  for (const auto &[name, value] : decision.numbers)
+    numbers.push_back(b.getNamedAttr(name, b.getF64FloatAttr(value)));
+  std::optional<NumericClass> numeric;
+  if (decision.verdict != VerdictKind::Keep)
+    numeric = decision.numeric;
+  return BoundaryAttr::get(b.getContext(), decision.verdict, edge.producer, edge.operand, decision.gate(), decision.reason,
+                           text(decision.when), via.empty() ? ArrayAttr() : b.getArrayAttr(via),
+                           numbers.empty() ? DictionaryAttr() : b.getDictionaryAttr(numbers), text(decision.flip), numeric);
+}
+
+void fuse::writeVerdicts(const FunctionFacts &facts, ArrayRef<Decision> decisions) {
+  Builder builder(facts.function->getContext());
+  DepLists lists;
+  for (auto [edge, decision] : llvm::zip_equal(facts.edges, decisions))
+    lists[facts.operators[edge.consumer].op].push_back(boundaryAttr(builder, edge, decision));
+  for (auto &[op, list] : lists)
+    op->setDiscardableAttr(names::kBoundary, builder.getArrayAttr(list));
+}
+
+/// One remark: the record's fields as arguments, the edge's key in the name
+/// (`--remark-policy=final` keeps one remark per location, name and category).
+static void emitRemark(const FunctionFacts &facts, const Edge &edge, const Decision &decision, StringRef key) {
+  using Arg = remark::detail::Remark::Arg;
+  const OperatorFacts &producer = facts.operators[edge.producer], &consumer = facts.operators[edge.consumer];
+  std::string name = ("edge " + key).str();
+  auto opts = remark::RemarkOpts::name(name).category("fuse-boundary").function(facts.function.getName());
+  Location loc = remarkLocation(consumer.op.getLoc());
+  auto emit = [&](remark::detail::InFlightRemark remark) {
+    remark << Arg("Verdict", stringifyVerdictKind(decision.verdict)) << Arg("Reason", stringifyReason(decision.reason))
+           << Arg("Producer", describe(producer.op) + " #" + std::to_string(edge.producer))
+           << Arg("Consumer", describe(consumer.op) + " #" + std::to_string(edge.consumer))
+           << Arg("Operand", std::to_string(edge.operand));
+    for (const std::pair<std::string, double> &number : decision.numbers)
+      remark << Arg(number.first, formatNumber(number.second));
+    if (!decision.when.empty())
+      remark << Arg("When", decision.when);
+    if (!decision.flip.empty())
+      remark << Arg("Flip", decision.flip);
+  };
+  if (decision.verdict == VerdictKind::Fuse)
+    emit(remark::passed(loc, opts));
+  else if (decision.verdict == VerdictKind::Conditional)
+    emit(remark::analysis(loc, opts));
+  else
+    emit(remark::missed(loc, opts));
+}
+
+void fuse::emitVerdictRemarks(const FunctionFacts &facts, ArrayRef<Decision> decisions) {
+  if (!facts.function->getContext()->getRemarkEngine())
+    return;
+  std::vector<std::string> keys = edgeKeys(facts);
+  for (auto [edge, decision, key] : llvm::zip_equal(facts.edges, decisions, keys))
+    emitRemark(facts, edge, decision, key);
+}
+
+SmallVector<FunctionOpInterface> fuse::functionsOf(Operation *root) {
+  SmallVector<FunctionOpInterface> functions;
+  root->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (isa<gpu::GPUModuleOp>(op))
+      return WalkResult::skip();
+    auto function = dyn_cast<FunctionOpInterface>(op);
+    if (!function)
+      return WalkResult::advance();
+    if (!function.isExternal())
+      functions.push_back(function);
+    return WalkResult::skip();
+  });
+  return functions;
+}
+
+//===----------------------------------------------------------------------===//
+// Input that has no verdict
+//===----------------------------------------------------------------------===//
+
+/// The conversion that lowers operations of a front-end dialect to linalg.
+static StringRef conversionFor(StringRef dialect) {
+  if (dialect == "torch" || dialect == "torch_c")
+    return "torch-mlir-opt --torch-backend-to-linalg-on-tensors-backend-pipeline";
+  if (dialect == "stablehlo" || dialect == "mhlo" || dialect == "chlo")
+    return "stablehlo-opt --stablehlo-legalize-to-linalg";
+  if (dialect == "tosa")
+    return "mlir-opt --pass-pipeline='builtin.module(func.func(tosa-to-linalg-named,tosa-to-linalg))'";
+  if (dialect == "onnx")
+    return "torch-mlir-import-onnx and torch-mlir's ONNX pipeline";
+  return "";
+}
+
+void fuse::diagnoseInput(const FunctionFacts &facts) {
+  for (const OperatorFacts &op : facts.operators)
+    if (op.footprint.overflowed())
+      op.op.emitWarning() << "sizes of this operator exceed 64-bit arithmetic: its edges are kept";
+  llvm::DenseSet<StringRef> named;
+  facts.function->walk([&](Operation *op) {
+    StringRef dialect = op->getName().getDialectNamespace();
+    StringRef conversion = conversionFor(dialect);
+    if (!conversion.empty() && named.insert(dialect).second)
+      op->emitWarning() << "'" << op->getName().getStringRef() << "' is not a linalg operation and gets no verdict; run `"
+                        << conversion << "` first";
+  });
+}

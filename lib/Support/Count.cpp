@@ -1,0 +1,100 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the fuse project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Checked polynomial arithmetic. Never wraps: see Count::overflowed.
+//
+//===----------------------------------------------------------------------===//
+
+#include "fuse/Support/Count.h"
+#include <algorithm>
+
+using namespace fuse;
+
+Count::Count(int64_t value) : constant(value) {}
+
+Count Count::symbol(std::string name) {
+  Count result;
+  result.terms[{std::move(name)}] = 1;
+  return result;
+}
+
+Count Count::overflow() {
+  Count result;
+  result.overflow_ = true;
+  return result;
+}
+
+std::optional<int64_t> Count::value() const {
+  if (!isStatic())
+    return std::nullopt;
+  return constant;
+}
+
+void Count::addTerm(const Monomial &monomial, int64_t coefficient) {
+  int64_t &slot = monomial.empty() ? constant : terms[monomial];
+  overflow_ |= __builtin_add_overflow(slot, coefficient, &slot);
+  if (!monomial.empty() && slot == 0)
+    terms.erase(monomial);
+}
+
+Count &Count::operator+=(const Count &other) {
+  overflow_ |= other.overflow_;
+  addTerm({}, other.constant);
+  for (const auto &[monomial, coefficient] : other.terms)
+    addTerm(monomial, coefficient);
+  return *this;
+}
+
+Count &Count::operator*=(const Count &other) {
+  if (terms.empty() && other.terms.empty()) {
+    overflow_ |= other.overflow_ | __builtin_mul_overflow(constant, other.constant, &constant);
+    return *this;
+  }
+  auto all = [](const Count &count) {
+    std::map<Monomial, int64_t> result = count.terms;
+    if (count.constant != 0)
+      result[{}] = count.constant;
+    return result;
+  };
+  Count product;
+  product.overflow_ = overflow_ | other.overflow_;
+  for (const auto &[left, leftCoefficient] : all(*this))
+    for (const auto &[right, rightCoefficient] : all(other)) {
+      Monomial monomial = left;
+      monomial.insert(monomial.end(), right.begin(), right.end());
+      std::sort(monomial.begin(), monomial.end());
+      int64_t coefficient;
+      product.overflow_ |= __builtin_mul_overflow(leftCoefficient, rightCoefficient, &coefficient);
+      product.addTerm(monomial, coefficient);
+    }
+  return *this = std::move(product);
+}
+
+namespace fuse {
+bool operator==(const Count &a, const Count &b) {
+  return a.overflow_ == b.overflow_ && a.constant == b.constant && a.terms == b.terms;
+}
+} // namespace fuse
+
+std::string Count::str() const {
+  if (overflow_)
+    return "overflow";
+  std::string text;
+  for (const auto &[monomial, coefficient] : terms) {
+    text += text.empty() ? "" : " + ";
+    if (coefficient != 1)
+      text += std::to_string(coefficient) + "*";
+    for (size_t i = 0; i < monomial.size(); ++i)
+      text += (i ? "*" : "") + monomial[i];
+  }
+  if (text.empty())
+    return std::to_string(constant);
+  if (constant != 0)
+    text += " + " + std::to_string(constant);
+  return text;
+}
