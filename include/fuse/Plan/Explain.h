@@ -1,0 +1,52 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the fuse project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The readable and the machine-readable form of all decisions on a module.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FUSE_PLAN_EXPLAIN_H
+#define FUSE_PLAN_EXPLAIN_H
+
+#include "fuse/Plan/Boundary.h"
+#include "llvm/Support/JSON.h"
+
+namespace fuse {
+
+/// One batch normalisation behind a convolution.
+struct FoldRecord {
+  unsigned op;       ///< id of the convolution
+  bool folded;       ///< false: found and kept, see `decision`
+  Decision decision;
+};
+
+/// All decisions on one function.
+struct FunctionReport {
+  std::unique_ptr<FunctionFacts> facts;
+  std::vector<Decision> decisions; ///< per edge
+  std::vector<std::string> keys;   ///< per edge
+  std::vector<FoldRecord> folds;
+};
+
+/// All decisions on a module.
+struct ModuleReport {
+  VerdictOptions options;
+  std::vector<FunctionReport> functions;
+};
+
+ModuleReport reportOn(mlir::Operation *module, const VerdictOptions &options);
+
+/// The table of edges, the folds, the safe fusion list, and the summary line.
+void printTable(const ModuleReport &report, llvm::raw_ostream &os);
+
+/// The same as a JSON document of `version` 1 (docs/Explain.md).
+llvm::json::Value toJson(const ModuleReport &report);
+
+} // namespace fuse
+
+#endif // FUSE_PLAN_EXPLAIN_H

@@ -1,0 +1,220 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the fuse project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Prints decisions: as a table for people, as JSON for tools. Changes nothing.
+//
+//===----------------------------------------------------------------------===//
+
+#include "fuse/Plan/Explain.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+using namespace fuse;
+using llvm::formatv;
+
+ModuleReport fuse::reportOn(Operation *module, const VerdictOptions &options) {
+  ModuleReport report;
+  report.options = options;
+  for (FunctionOpInterface function : functionsOf(module)) {
+    FunctionReport entry;
+    entry.facts = std::make_unique<FunctionFacts>(function);
+    entry.decisions = decideEdges(*entry.facts, options);
+    entry.keys = edgeKeys(*entry.facts);
+    for (auto [id, op] : llvm::enumerate(entry.facts->operators))
+      if (op.op->hasAttr(names::kFolded))
+        entry.folds.push_back({static_cast<unsigned>(id), true, Decision()});
+    report.functions.push_back(std::move(entry));
+  }
+  return report;
+}
+
+/// `#3 conv_2d_nchw_fchw`.
+static std::string operatorName(const FunctionFacts &facts, unsigned id) {
+  return "#" + std::to_string(id) + " " + describe(facts.operators[id].op);
+}
+
+static std::string viaText(const Edge &edge) {
+  std::string text;
+  for (Operation *glue : edge.glue)
+    text += (text.empty() ? "" : ", ") + glue->getName().stripDialect().str();
+  return text;
+}
+
+static std::string numbersText(const Decision &decision) {
+  std::string text;
+  for (const auto &[name, value] : decision.numbers)
+    text += (text.empty() ? "" : ", ") + name + "=" + formatNumber(value);
+  return text;
+}
+
+static void printDecision(llvm::raw_ostream &os, const Decision &decision) {
+  os << formatv("{0,-11}", stringifyVerdictKind(decision.verdict)) << ' ' << stringifyReason(decision.reason);
+  if (!decision.when.empty())
+    os << "; right if " << decision.when;
+  if (std::string numbers = numbersText(decision); !numbers.empty())
+    os << " [" << numbers << "]";
+  if (!decision.flip.empty())
+    os << "; flips with: " << decision.flip;
+  os << '\n';
+}
+
+static void printFunction(const FunctionReport &report, llvm::raw_ostream &os) {
+  const FunctionFacts &facts = *report.facts;
+  os << "function @" << facts.function.getName() << ": " << facts.operators.size() << " operators, "
+     << facts.edges.size() << " edges\n";
+  size_t width = 0;
+  std::vector<std::string> labels;
+  for (const Edge &edge : facts.edges) {
+    std::string label = operatorName(facts, edge.producer) + " -> " + operatorName(facts, edge.consumer) + ":" +
+                        std::to_string(edge.operand);
+    if (std::string via = viaText(edge); !via.empty())
+      label += " via " + via;
+    width = std::max(width, std::min<size_t>(label.size(), 90));
+    labels.push_back(std::move(label));
+  }
+  for (auto [label, decision] : llvm::zip_equal(labels, report.decisions)) {
+    os << "  " << label << std::string(label.size() < width ? width - label.size() : 0, ' ') << "  ";
+    printDecision(os, decision);
+  }
+  for (const FoldRecord &fold : report.folds) {
+    os << "  batch norm behind " << operatorName(facts, fold.op) << ": ";
+    if (fold.folded)
+      os << "folded\n";
+    else
+      printDecision(os, fold.decision);
+  }
+}
+
+static void printSafeList(const ModuleReport &report, llvm::raw_ostream &os) {
+  os << "safe fusion list:\n";
+  for (const FunctionReport &function : report.functions)
+    for (auto [edge, decision, key] : llvm::zip_equal(function.facts->edges, function.decisions, function.keys))
+      if (decision.verdict == VerdictKind::Fuse)
+        os << "  " << key << "  @" << function.facts->function.getName() << "  "
+           << operatorName(*function.facts, edge.producer) << " -> " << operatorName(*function.facts, edge.consumer)
+           << ":" << edge.operand << '\n';
+}
+
+namespace {
+/// What the summary line counts.
+struct Summary {
+  unsigned edges = 0, fuse = 0, conditional = 0, folded = 0, found = 0;
+  std::map<Gate, unsigned> kept;
+};
+} // namespace
+
+static Summary summarise(const ModuleReport &report) {
+  Summary summary;
+  for (const FunctionReport &function : report.functions) {
+    for (const Decision &decision : function.decisions) {
+      ++summary.edges;
+      summary.fuse += decision.verdict == VerdictKind::Fuse;
+      summary.conditional += decision.verdict == VerdictKind::Conditional;
+      if (decision.verdict == VerdictKind::Keep)
+        ++summary.kept[decision.gate()];
+    }
+    for (const FoldRecord &fold : function.folds) {
+      ++summary.found;
+      summary.folded += fold.folded;
+    }
+  }
+  return summary;
+}
+
+static constexpr Gate kGates[] = {Gate::Dependency, Gate::Shape,    Gate::Numerics,
+                                  Gate::Profile,    Gate::Resource, Gate::Profit};
+
+void fuse::printTable(const ModuleReport &report, llvm::raw_ostream &os) {
+  os << "fuse: target " << report.options.device.name << ", policy "
+     << (report.options.policy == Policy::Cost ? "cost" : "strict") << ", boundary "
+     << formatNumber(report.options.boundary) << '\n';
+  for (const FunctionReport &function : report.functions)
+    printFunction(function, os);
+  printSafeList(report, os);
+  Summary summary = summarise(report);
+  os << "summary: " << summary.edges << " edges, " << summary.fuse << " fusable, " << summary.conditional
+     << " conditional, kept by";
+  for (Gate gate : kGates)
+    os << (gate == kGates[0] ? " " : ", ") << stringifyGate(gate) << " " << summary.kept[gate];
+  os << "; batch norms folded " << summary.folded << " of " << summary.found << " found\n";
+}
+
+//===----------------------------------------------------------------------===//
+// JSON
+//===----------------------------------------------------------------------===//
+
+static void addDecision(llvm::json::Object &object, const Decision &decision) {
+  object["gate"] = stringifyGate(decision.gate());
+  object["reason"] = stringifyReason(decision.reason);
+  if (!decision.when.empty())
+    object["when"] = decision.when;
+  if (!decision.flip.empty())
+    object["flip"] = decision.flip;
+  llvm::json::Object numbers;
+  for (const auto &[name, value] : decision.numbers)
+    numbers[name] = value;
+  object["numbers"] = std::move(numbers);
+}
+
+static llvm::json::Value edgeJson(const FunctionReport &function, size_t index) {
+  const FunctionFacts &facts = *function.facts;
+  const Edge &edge = facts.edges[index];
+  const Decision &decision = function.decisions[index];
+  llvm::json::Array via;
+  for (Operation *glue : edge.glue)
+    via.push_back(glue->getName().getStringRef());
+  llvm::json::Object object{{"function", facts.function.getName()},
+                            {"key", function.keys[index]},
+                            {"producer", edge.producer},
+                            {"producer_op", describe(facts.operators[edge.producer].op)},
+                            {"consumer", edge.consumer},
+                            {"consumer_op", describe(facts.operators[edge.consumer].op)},
+                            {"operand", edge.operand},
+                            {"via", std::move(via)},
+                            {"verdict", stringifyVerdictKind(decision.verdict)}};
+  if (decision.verdict != VerdictKind::Keep)
+    object["numeric"] = stringifyNumericClass(decision.numeric);
+  addDecision(object, decision);
+  return object;
+}
+
+llvm::json::Value fuse::toJson(const ModuleReport &report) {
+  llvm::json::Array edges, folds, safe;
+  for (const FunctionReport &function : report.functions) {
+    for (size_t i = 0; i < function.decisions.size(); ++i) {
+      edges.push_back(edgeJson(function, i));
+      if (function.decisions[i].verdict == VerdictKind::Fuse)
+        safe.push_back(function.keys[i]);
+    }
+    for (const FoldRecord &fold : function.folds) {
+      llvm::json::Object object{{"function", function.facts->function.getName()},
+                                {"op", fold.op},
+                                {"decision", fold.folded ? "folded" : "kept"}};
+      if (!fold.folded)
+        addDecision(object, fold.decision);
+      folds.push_back(std::move(object));
+    }
+  }
+  Summary summary = summarise(report);
+  llvm::json::Object kept;
+  for (Gate gate : kGates)
+    kept[stringifyGate(gate)] = summary.kept[gate];
+  return llvm::json::Object{{"version", 1},
+                            {"target", report.options.device.name},
+                            {"policy", report.options.policy == Policy::Cost ? "cost" : "strict"},
+                            {"boundary", report.options.boundary},
+                            {"edges", std::move(edges)},
+                            {"safe", std::move(safe)},
+                            {"folds", std::move(folds)},
+                            {"summary", llvm::json::Object{{"edges", summary.edges},
+                                                           {"fuse", summary.fuse},
+                                                           {"conditional", summary.conditional},
+                                                           {"kept", std::move(kept)},
+                                                           {"bn_folded", summary.folded},
+                                                           {"bn_found", summary.found}}}};
+}
