@@ -33,7 +33,6 @@ from pathlib import Path
 
 from gen_graph import KINDS, program
 
-
 #: Seconds below which a difference of two runs is noise, no base for growth.
 LEAST_BASE = 0.005
 
