@@ -90,6 +90,7 @@ class LinalgOp:
     outs: list[tuple[str, str]]
     maps: list[list[str]] = field(default_factory=list)  # results of each map
     used: list[bool] = field(default_factory=list)  # is the block argument used
+    moves_only: bool = False  # yields an operand (or nothing new) unchanged
     flops_each: int = 0
     transcendentals_each: int = 0
     extents: dict[str, Extent] = field(default_factory=dict)  # of the loops
@@ -370,7 +371,9 @@ def _body_facts(op: LinalgOp, body: str) -> None:
     op.used = [
         re.search(rf"{re.escape(one)}(?![\w.$-])", code) is not None for one in names
     ]
-    for one in re.findall(r"=\s*\"?([a-z_]\w*\.\w+)", code):
+    operations = re.findall(r"=\s*\"?([a-z_]\w*\.\w+)", code)
+    op.moves_only = not operations
+    for one in operations:
         if one in DOUBLE:
             op.flops_each += 2
         elif FREE.fullmatch(one):
@@ -540,6 +543,7 @@ class Parser:
         if found is None or len(found.maps) != len(op.ins) + len(op.outs):
             raise CountError(f"linalg.{op.name} is not understood")
         op.maps, op.used = found.maps, found.used
+        op.moves_only = op.name in ("fill", "copy", "transpose", "broadcast")
         op.flops_each, op.transcendentals_each = found.flops, found.transcendentals
         every = {loop for one in op.maps for result in one for loop in loops_in(result)}
         op.reductions = every - {loop for one in op.maps[-1] for loop in loops_in(one)}

@@ -221,3 +221,49 @@ def parse_shaped(text: str) -> ShapedType | None:
         element=dims.group(2),
         rest=", ".join(parts[1:]),
     )
+
+
+def strip_dialect(text: str, dialect: str) -> str:
+    """`text` without the discardable attributes of a dialect.
+
+    Removes `dialect.name` and `dialect.name = value` entries of attribute
+    dictionaries and aliases of the dialect's attributes. Operations and types
+    of the dialect stay.
+    """
+    masked = mask(text)
+    cuts: list[tuple[int, int]] = []
+    alias = re.compile(rf"^#[\w.$-]+\s*=\s*#{dialect}\.\w+(<)?", re.MULTILINE)
+    for match in alias.finditer(masked):
+        end = match.end()
+        cuts.append((match.start(), matching(masked, end - 1) + 1 if match[1] else end))
+    entry = re.compile(rf"([{{,])(\s*){dialect}\.\w+(\s*=)?")
+    position = 0
+    while match := entry.search(masked, position):
+        end = _entry_end(masked, match.end())
+        first = match.group(1) == "{"
+        # Of a run of entries each takes along the comma before it, but the
+        # first of a dictionary takes the comma behind it.
+        start = match.start() + 1 if first else match.start()
+        position = end
+        if first and masked[end] == ",":
+            end += 1
+            masked = f"{masked[: end - 1]}{{{masked[end:]}"
+            position = end - 1
+        cuts.append((start, end))
+    kept, begin = [], 0
+    for start, end in sorted(cuts):
+        kept.append(text[begin:start])
+        begin = end
+    return "".join(kept) + text[begin:]
+
+
+def _entry_end(masked: str, start: int) -> int:
+    """Where a dictionary entry ends: its comma or the closing brace."""
+    depth = 0
+    for position in range(start, len(masked)):
+        char = masked[position]
+        if depth == 0 and char in ",}":
+            return position
+        if (char in OPENING or char in CLOSING) and is_bracket(masked, position):
+            depth += 1 if char in OPENING else -1
+    raise MlirTextError("an attribute dictionary is never closed")

@@ -29,6 +29,8 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from mlir_text import strip_dialect
+
 ROOT = Path(__file__).resolve().parents[2]
 
 #: One-shot bufferisation, loops, LLVM. Nothing in it fuses linalg operations.
@@ -136,7 +138,10 @@ class Runner:
         self._call("passes", [self.opt, str(source), *flags, "-o", str(output)])
 
     def lower(self, source: Path, output: Path) -> None:
-        """Lower to the LLVM dialect; raises StageError."""
+        """Lower to the LLVM dialect, without attributes of `fuse`.
+
+        Raises StageError.
+        """
         options = os.environ.get("FUSE_REF_BUFFERIZE_OPTS", "")
         passes = " ".join((LOWERING % options).split())
         pipeline = f"builtin.module({passes})"
@@ -144,6 +149,11 @@ class Runner:
             "lowering",
             [self.opt, str(source), f"--pass-pipeline={pipeline}", "-o", str(output)],
         )
+        # What is left of our attributes sits on the module and its functions;
+        # mlir-runner does not know the dialect.
+        text = output.read_text()
+        if "fuse." in text:
+            output.write_text(strip_dialect(text, "fuse"))
 
     def execute(self, lowered: Path, save_dir: Path | None = None) -> str:
         """Run `@main`; returns what it printed. Raises StageError."""
