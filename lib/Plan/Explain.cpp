@@ -52,15 +52,16 @@ static std::string numbersText(const Decision &decision) {
   return text;
 }
 
+/// The verdict and its reason on the row, numbers and the flip on a second one.
 static void printDecision(llvm::raw_ostream &os, const Decision &decision) {
   os << formatv("{0,-11}", stringifyVerdictKind(decision.verdict)) << ' ' << stringifyReason(decision.reason);
   if (!decision.when.empty())
     os << "; right if " << decision.when;
-  if (std::string numbers = numbersText(decision); !numbers.empty())
-    os << " [" << numbers << "]";
-  if (!decision.flip.empty())
-    os << "; flips with: " << decision.flip;
   os << '\n';
+  if (std::string numbers = numbersText(decision); !numbers.empty())
+    os << "      " << numbers << '\n';
+  if (!decision.flip.empty())
+    os << "      flips with: " << decision.flip << '\n';
 }
 
 static void printFunction(const FunctionReport &report, llvm::raw_ostream &os) {

@@ -35,43 +35,51 @@ static std::optional<Device> deviceFromAttr(TargetAttr target) {
   return device;
 }
 
-DictionaryAttr fuse::optionsToAttr(MLIRContext *context, const VerdictOptions &options) {
+/// The optional numbers, by their attribute name.
+static SmallVector<std::pair<StringRef, double *>> numericOptions(VerdictOptions &options) {
+  return {{"boundary", &options.boundary},
+          {"device_mem", &options.deviceMemory},
+          {"register_limit", &options.registerLimit},
+          {"tolerance", &options.tolerance}};
+}
+
+DictionaryAttr fuse::optionsToAttr(MLIRContext *context, const VerdictOptions &given) {
   Builder b(context);
-  return b.getDictionaryAttr({
-      b.getNamedAttr("attrs", b.getBoolAttr(options.emitAttributes)),
-      b.getNamedAttr("boundary", b.getF64FloatAttr(options.boundary)),
-      b.getNamedAttr("device_mem", b.getF64FloatAttr(options.deviceMemory)),
+  VerdictOptions options = given, defaults;
+  // A preset is named; the numbers of any other device are kept in full.
+  bool isPreset = llvm::is_contained(presetNames(), options.device.name);
+  SmallVector<NamedAttribute> entries{
       b.getNamedAttr("policy", b.getStringAttr(options.policy == Policy::Cost ? "cost" : "strict")),
-      b.getNamedAttr("register_limit", b.getF64FloatAttr(options.registerLimit)),
-      b.getNamedAttr("target", deviceToAttr(b, options.device)),
-      b.getNamedAttr("tolerance", b.getF64FloatAttr(options.tolerance)),
-  });
+      b.getNamedAttr("target", isPreset ? Attribute(b.getStringAttr(options.device.name))
+                                        : Attribute(deviceToAttr(b, options.device)))};
+  if (!options.emitAttributes)
+    entries.push_back(b.getNamedAttr("attrs", b.getBoolAttr(false)));
+  for (auto [option, byDefault] : llvm::zip_equal(numericOptions(options), numericOptions(defaults)))
+    if (*option.second != *byDefault.second)
+      entries.push_back(b.getNamedAttr(option.first, b.getF64FloatAttr(*option.second)));
+  return b.getDictionaryAttr(entries);
 }
 
 std::optional<VerdictOptions> fuse::optionsFromAttr(Attribute attr) {
   auto dictionary = dyn_cast_or_null<DictionaryAttr>(attr);
   if (!dictionary)
     return std::nullopt;
-  auto attrs = dictionary.getAs<BoolAttr>("attrs");
-  auto policy = dictionary.getAs<StringAttr>("policy");
-  auto target = dictionary.getAs<TargetAttr>("target");
-  std::optional<Device> device = target ? deviceFromAttr(target) : std::nullopt;
-  if (!attrs || !policy || !device)
-    return std::nullopt;
   VerdictOptions options;
-  options.emitAttributes = attrs.getValue();
-  options.policy = policy.getValue() == "strict" ? Policy::Strict : Policy::Cost;
+  auto policy = dictionary.getAs<StringAttr>("policy");
+  std::optional<Device> device;
+  if (auto target = dictionary.getAs<TargetAttr>("target"))
+    device = deviceFromAttr(target);
+  else if (auto name = dictionary.getAs<StringAttr>("target"); name && llvm::is_contained(presetNames(), name.getValue()))
+    device = llvm::cantFail(loadDevice(name));
+  if (!policy || !device)
+    return std::nullopt;
   options.device = *device;
-  std::pair<StringRef, double *> numbers[] = {{"boundary", &options.boundary},
-                                              {"device_mem", &options.deviceMemory},
-                                              {"register_limit", &options.registerLimit},
-                                              {"tolerance", &options.tolerance}};
-  for (auto [name, slot] : numbers) {
-    auto number = dictionary.getAs<FloatAttr>(name);
-    if (!number)
-      return std::nullopt;
-    *slot = number.getValueAsDouble();
-  }
+  options.policy = policy.getValue() == "strict" ? Policy::Strict : Policy::Cost;
+  if (auto attrs = dictionary.getAs<BoolAttr>("attrs"))
+    options.emitAttributes = attrs.getValue();
+  for (auto [name, slot] : numericOptions(options))
+    if (auto number = dictionary.getAs<FloatAttr>(name))
+      *slot = number.getValueAsDouble();
   return options;
 }
 

@@ -17,6 +17,7 @@
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Remarks.h"
+#include <cmath>
 
 using namespace mlir;
 using namespace fuse;
@@ -84,6 +85,13 @@ void fuse::writeFacts(const FunctionFacts &facts) {
     op->setDiscardableAttr(names::kDep, builder.getArrayAttr(list));
 }
 
+/// Integers as i64, other numbers as f64 with the 6 digits that the tables show.
+static Attribute numberAttr(Builder &b, double value) {
+  if (std::floor(value) == value && std::fabs(value) < 1e15)
+    return b.getI64IntegerAttr(static_cast<int64_t>(value));
+  return b.getF64FloatAttr(std::stod(formatNumber(value)));
+}
+
 static Attribute boundaryAttr(Builder &b, const Edge &edge, const Decision &decision) {
   auto text = [&](const std::string &value) { return value.empty() ? StringAttr() : b.getStringAttr(value); };
   SmallVector<Attribute> via;
@@ -91,7 +99,7 @@ static Attribute boundaryAttr(Builder &b, const Edge &edge, const Decision &deci
     via.push_back(b.getStringAttr(glue->getName().stripDialect()));
   SmallVector<NamedAttribute> numbers;
   for (const auto &[name, value] : decision.numbers)
-    numbers.push_back(b.getNamedAttr(name, b.getF64FloatAttr(value)));
+    numbers.push_back(b.getNamedAttr(name, numberAttr(b, value)));
   std::optional<NumericClass> numeric;
   if (decision.verdict != VerdictKind::Keep)
     numeric = decision.numeric;
