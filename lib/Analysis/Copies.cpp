@@ -14,6 +14,7 @@
 
 #include "fuse/Analysis/Facts.h"
 #include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Bufferization/Transforms/OneShotAnalysis.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Dominance.h"
@@ -50,6 +51,8 @@ static bool overwritesData(Operation *op) {
 }
 
 void fuse::collectCopies(FunctionFacts &facts) {
+  // The analysis sees tensors through an interface that the bufferization dialect attaches: passes load it.
+  assert(facts.function->getContext()->getLoadedDialect<bufferization::BufferizationDialect>());
   // One-Shot analysis compares all reads with all writes of a buffer; past this many overwriting operations each is
   // reported instead, which is safe.
   constexpr unsigned kMostAnalysed = 1000;

@@ -14,6 +14,7 @@
 #define FUSE_PLAN_PASSES_H
 
 #include "fuse/Dialect/FuseDialect.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Pass/Pass.h"
 
 namespace fuse {

@@ -23,7 +23,7 @@ def Annotate : Pass<"fuse-annotate", "::mlir::ModuleOp"> {
     in nested regions too. Counts are exact; where an extent is dynamic they are polynomials in it. A size that overflows
     int64 is diagnosed at its operator. Facts of an earlier run are replaced.
   }];
-  let dependentDialects = ["::fuse::FuseDialect"];
+  let dependentDialects = ["::fuse::FuseDialect", "::mlir::bufferization::BufferizationDialect"];
 }
 
 def Boundary : Pass<"fuse-boundary", "::mlir::ModuleOp"> {
@@ -34,7 +34,7 @@ def Boundary : Pass<"fuse-boundary", "::mlir::ModuleOp"> {
     one remark of category `fuse-boundary` per edge. Leaves its options on the module (`fuse.options`), so that a later pass
     refreshes the verdicts it touched.
   }];
-  let dependentDialects = ["::fuse::FuseDialect"];
+  let dependentDialects = ["::fuse::FuseDialect", "::mlir::bufferization::BufferizationDialect"];
   let options = [
     Option<"policy", "policy", "std::string", "\"cost\"",
            "cost: gates true to the machine; strict: the textbook conjunction">,
@@ -54,7 +54,7 @@ def Explain : Pass<"fuse-explain", "::mlir::ModuleOp"> {
     folded and kept, the safe fusion list (all edges with verdict `fuse`) and a summary line; with `json` as a versioned JSON
     document. Uses the options that `fuse-boundary` left on the module, or its defaults. Changes nothing.
   }];
-  let dependentDialects = ["::fuse::FuseDialect"];
+  let dependentDialects = ["::fuse::FuseDialect", "::mlir::bufferization::BufferizationDialect"];
   let options = [
     Option<"file", "file", "std::string", "\"\"", "write to this file instead of stderr">,
     Option<"json", "json", "bool", "false", "print JSON">,

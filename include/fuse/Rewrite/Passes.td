@@ -23,7 +23,8 @@ def ConvBn : Pass<"fuse-conv-bn", "::mlir::ModuleOp"> {
     weights are folded at compile time; weights that are parameters (`fuse.param`) are scaled in IR that depends on
     parameters only. One remark of category `fuse-fold` per chain. Refreshes the verdicts that `fuse-boundary` left.
   }];
-  let dependentDialects = ["::fuse::FuseDialect", "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+  let dependentDialects = ["::fuse::FuseDialect", "::mlir::arith::ArithDialect",
+                           "::mlir::bufferization::BufferizationDialect", "::mlir::linalg::LinalgDialect",
                            "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect"];
   let options = [
     Option<"weights", "weights", "std::string", "\"auto\"",
