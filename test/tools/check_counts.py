@@ -23,7 +23,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from count_flops_bytes import CountError, Parser, count, shown
+from count_flops_bytes import count, shown
+from linalg_text import CountError, Parser
 from mlir_text import MlirTextError, mask, matching, split_top
 
 KEYS = ("flops", "read", "written", "transcendentals")

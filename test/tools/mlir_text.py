@@ -23,13 +23,13 @@ class MlirTextError(ValueError):
 def mask(text: str) -> str:
     """`text` with comments and the insides of strings blanked, same length."""
 
-    def blank(match: re.Match[str]) -> str:
+    def blanked(match: re.Match[str]) -> str:
         found = match.group()
         if found.startswith('"'):
             return '"' + " " * (len(found) - 2) + '"'
         return " " * len(found)
 
-    return re.sub(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*', blank, text)
+    return re.sub(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*', blanked, text)
 
 
 def is_bracket(masked: str, position: int) -> bool:

@@ -65,16 +65,19 @@ class _Main:
         return SUFFIX[element]
 
     def call(self, what: str, element: str, arguments: str, types: str) -> None:
+        """Emit a call of `fuse<what><Element>`."""
         self.used.add((what, element))
         self.lines.append(
             f"func.call @fuse{what}{SUFFIX[element]}({arguments}) : ({types}) -> ()"
         )
 
     def integer(self, name: str, value: int, kind: str = "i64") -> str:
+        """Emit a constant; returns its name."""
         self.lines.append(f"{name} = arith.constant {value} : {kind}")
         return name
 
     def unranked(self, name: str, value: str, memref: str, element: str) -> str:
+        """Emit a cast to an unranked memref; returns its name."""
         self.lines.append(
             f"{name} = memref.cast {value} : {memref} to memref<*x{element}>"
         )
