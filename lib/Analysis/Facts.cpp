@@ -63,11 +63,16 @@ std::optional<unsigned> FunctionFacts::idOf(Operation *op) const {
 }
 
 void FunctionFacts::measureEdges() {
+  std::map<std::string, int64_t> hints = dimHints(function);
   for (Edge &edge : edges) {
     linalg::LinalgOp consumer = operators[edge.consumer].op, producer = operators[edge.producer].op;
     edge.bytesRead = touchedBytes(consumer, consumer->getOpOperand(edge.operand), namer);
     unsigned init = producer->getNumResults() ? edge.result : 0;
     edge.bytesWritten = touchedBytes(producer, *producer.getDpsInitOperand(init), namer);
+    if (!hints.empty()) {
+      edge.bytesRead = edge.bytesRead.evaluate(hints);
+      edge.bytesWritten = edge.bytesWritten.evaluate(hints);
+    }
   }
 }
 
@@ -76,14 +81,19 @@ void FunctionFacts::collectOperators() {
     // Symbol tables inside a function (gpu.module, a nested module) are not its program.
     if (op != function && op->hasTrait<OpTrait::SymbolTable>())
       return WalkResult::skip();
-    if (!isOperator(op))
+    auto structured = dyn_cast<linalg::LinalgOp>(op);
+    if (!structured)
       return WalkResult::advance();
-    auto structured = cast<linalg::LinalgOp>(op);
+    if (!isOperator(op)) {
+      movers.push_back({structured, footprintOf(structured, namer)});
+      return WalkResult::skip();
+    }
     ids[op] = operators.size();
     OperatorFacts facts;
     facts.op = structured;
     facts.role = roleOf(structured);
-    facts.footprint = footprintOf(structured, namer);
+    facts.footprint = facts.counted = footprintOf(structured, namer);
+    applyStated(structured, function, facts.footprint);
     facts.effect = bodyEffect(structured);
     operators.push_back(std::move(facts));
     // What stands inside a structured operator's body is part of it.

@@ -47,6 +47,7 @@ namespace {
 struct BodyCost {
   int64_t flops = 0;
   int64_t transcendentals = 0;
+  double weighted = 0; ///< flops, transcendentals by what they take
 };
 } // namespace
 
@@ -57,6 +58,8 @@ static bool isPlainMath(Operation *op) {
              math::IsInfOp, math::IsFiniteOp, math::IsNormalOp, math::ClampFOp>(op);
 }
 
+double fuse::transcendentalFlops(Operation *op) { return isa<math::SqrtOp, math::RsqrtOp>(op) ? 8 : 16; }
+
 /// SPEC section 1: add, mul, compare, select, ... weigh 1, fma 2, casts, index
 /// and constants 0, transcendentals 1 and are counted apart.
 static BodyCost bodyCost(Block *body) {
@@ -64,6 +67,7 @@ static BodyCost bodyCost(Block *body) {
   body->walk([&](Operation *op) {
     if (op->hasTrait<OpTrait::ConstantLike>() || isa<CastOpInterface>(op))
       return;
+    int64_t before = cost.flops, transcendentalsBefore = cost.transcendentals;
     StringRef dialect = op->getName().getDialectNamespace();
     if (dialect == "arith") {
       cost.flops += 1;
@@ -74,6 +78,8 @@ static BodyCost bodyCost(Block *body) {
       // (a+bi)(c+di) is 4 multiplies and 2 adds; add and sub are 2 each.
       cost.flops += isa<complex::MulOp>(op) ? 6 : isa<complex::AddOp, complex::SubOp>(op) ? 2 : 0;
     }
+    bool transcendental = cost.transcendentals > transcendentalsBefore;
+    cost.weighted += transcendental ? transcendentalFlops(op) : cost.flops - before;
   });
   return cost;
 }
@@ -362,5 +368,6 @@ Footprint fuse::footprintOf(linalg::LinalgOp op, ExtentNamer &namer) {
   for (OpOperand &init : op.getDpsInitsMutable())
     result.written += operandBytes(op, &init, extents);
   result.registers = liveRegisters(op.getBlock());
+  result.flopsPerPoint = body.weighted;
   return result;
 }

@@ -91,7 +91,8 @@ static LogicalResult verifyCount(function_ref<InFlightDiagnostic()> emitError, S
 
 LogicalResult CostAttr::verify(function_ref<InFlightDiagnostic()> emitError, Attribute flops, Attribute read,
                                Attribute written, Attribute points, Attribute parallel, Attribute reduction,
-                               Attribute transcendentals, FloatAttr intensity) {
+                               Attribute transcendentals, FloatAttr intensity, DictionaryAttr hint,
+                               ArrayAttr overridden) {
   std::pair<StringRef, Attribute> counts[] = {
       {"flops", flops},       {"read", read},           {"written", written},
       {"points", points},     {"parallel", parallel},   {"reduction", reduction},
@@ -128,7 +129,8 @@ LogicalResult BoundaryAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   if (gateOf(reason) != gate)
     return emitError() << "gate '" << stringifyGate(gate) << "' does not match the reason \"" << stringifyReason(reason)
                        << "\"";
-  if ((verdict == VerdictKind::Fuse) != (reason == Reason::CanFuse))
+  bool reasonFuses = reason == Reason::CanFuse || reason == Reason::HintAlways || reason == Reason::AllowListed;
+  if ((verdict == VerdictKind::Fuse) != reasonFuses)
     return emitError() << "verdict '" << stringifyVerdictKind(verdict) << "' does not match the reason \""
                        << stringifyReason(reason) << "\"";
   return success();

@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "fuse/Plan/Boundary.h"
+#include "fuse/Plan/Overrides.h"
 #include "fuse/Plan/Passes.h"
 #include "mlir/IR/BuiltinOps.h"
 
@@ -32,7 +33,10 @@ struct BoundaryPass : fuse::impl::BoundaryBase<BoundaryPass> {
     if (policy != "cost" && policy != "strict")
       return fail("unknown policy '" + policy + "', known policies are cost, strict");
     options.policy = policy == "strict" ? fuse::Policy::Strict : fuse::Policy::Cost;
-    llvm::Expected<fuse::Device> device = fuse::loadDevice(target);
+    if (mode != "full" && mode != "fold-only" && mode != "off")
+      return fail("unknown mode '" + mode + "', known modes are full, fold-only, off");
+    options.mode = mode == "off" ? fuse::Mode::Off : mode == "fold-only" ? fuse::Mode::FoldOnly : fuse::Mode::Full;
+    llvm::Expected<fuse::Device> device = fuse::loadTarget(getOperation(), target);
     if (!device)
       return device.takeError();
     options.device = *device;
@@ -58,16 +62,19 @@ struct BoundaryPass : fuse::impl::BoundaryBase<BoundaryPass> {
       emitError(getOperation().getLoc()) << "fuse-boundary: " << llvm::toString(options.takeError());
       return signalPassFailure();
     }
+    fuse::resolveLists(getOperation(), blocklist, allowlist);
+    fuse::EdgeKeys keys;
     for (FunctionOpInterface function : fuse::functionsOf(getOperation())) {
       fuse::FunctionFacts facts(function);
       fuse::diagnoseInput(facts);
       std::vector<fuse::Decision> decisions = fuse::decideEdges(facts, *options);
+      fuse::diagnoseOverrides(facts, decisions);
       if (options->emitAttributes) {
         fuse::writeFacts(facts);
         fuse::writeVerdicts(facts, decisions);
       }
       if (options->emitRemarks)
-        fuse::emitVerdictRemarks(facts, decisions);
+        fuse::emitVerdictRemarks(facts, decisions, keys);
     }
     getOperation()->setDiscardableAttr(fuse::names::kOptions, fuse::optionsToAttr(&getContext(), *options));
   }

@@ -12,8 +12,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Gates.h"
+#include "fuse/Plan/Overrides.h"
 #include "fuse/Plan/StrictPolicy.h"
-#include "llvm/ADT/IntEqClasses.h"
 
 using namespace mlir;
 using namespace fuse;
@@ -87,9 +87,9 @@ static GateResult costGates(const GateInput &in, Decision &record) {
   return costProfitGate(in, record);
 }
 
-/// The decision on one edge. A condition of the dependency gate is kept, unless
-/// a later gate refuses.
-static Decision decideEdge(const GateInput &in, RegisterGroups &groups) {
+/// What the gates decide on one edge. A condition of the dependency gate is
+/// kept, unless a later gate refuses.
+static Decision runGates(const GateInput &in, RegisterGroups &groups) {
   GateResult condition = dependencyGate(in);
   if (condition && condition->verdict == VerdictKind::Keep)
     return *condition;
@@ -100,18 +100,37 @@ static Decision decideEdge(const GateInput &in, RegisterGroups &groups) {
   record.numeric = numericClassOf(in);
   GateResult refusal =
       in.options.policy == Policy::Strict ? strictGates(in, groups, record) : costGates(in, record);
-  if (refusal)
-    return *refusal;
-  if (record.verdict == VerdictKind::Fuse)
-    groups.join(in.edge.producer, in.edge.consumer);
-  return record;
+  return refusal ? *refusal : record;
+}
+
+/// A mode that fuses no loops keeps every edge.
+static std::optional<Decision> decideByMode(Mode mode) {
+  switch (mode) {
+  case Mode::Full:
+    return std::nullopt;
+  case Mode::FoldOnly:
+    return Decision::keep(Reason::ModeFoldOnly, "mode=full");
+  case Mode::Off:
+    return Decision::keep(Reason::ModeOff, "mode=full");
+  }
+  llvm_unreachable("unknown mode");
 }
 
 std::vector<Decision> fuse::decideEdges(const FunctionFacts &facts, const VerdictOptions &options) {
   RegisterGroups groups(facts);
+  std::vector<EdgeOverride> overrides = overridesOf(facts);
   std::vector<Decision> decisions;
   decisions.reserve(facts.edges.size());
-  for (const Edge &edge : facts.edges)
-    decisions.push_back(decideEdge({facts, options, edge}, groups));
+  for (auto [edge, override] : llvm::zip_equal(facts.edges, overrides)) {
+    if (std::optional<Decision> byMode = decideByMode(options.mode)) {
+      decisions.push_back(*byMode);
+      continue;
+    }
+    Decision decision = runGates({facts, options, edge}, groups);
+    applyOverride(override, decision);
+    if (decision.verdict == VerdictKind::Fuse)
+      groups.join(edge.producer, edge.consumer);
+    decisions.push_back(std::move(decision));
+  }
   return decisions;
 }

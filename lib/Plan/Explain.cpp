@@ -20,11 +20,12 @@ using llvm::formatv;
 ModuleReport fuse::reportOn(Operation *module, const VerdictOptions &options) {
   ModuleReport report;
   report.options = options;
+  EdgeKeys keys;
   for (FunctionOpInterface function : functionsOf(module)) {
     FunctionReport entry;
     entry.facts = std::make_unique<FunctionFacts>(function);
     entry.decisions = decideEdges(*entry.facts, options);
-    entry.keys = edgeKeys(*entry.facts);
+    entry.keys = keys.of(*entry.facts);
     for (auto [id, op] : llvm::enumerate(entry.facts->operators))
       if (op.op->hasAttr(names::kFolded))
         entry.folds.push_back({static_cast<unsigned>(id), true, Decision()});
@@ -128,7 +129,7 @@ static Summary summarise(const ModuleReport &report) {
 }
 
 static constexpr Gate kGates[] = {Gate::Dependency, Gate::Shape,    Gate::Numerics,
-                                  Gate::Profile,    Gate::Resource, Gate::Profit};
+                                  Gate::Profile,    Gate::Resource, Gate::Profit,   Gate::Override};
 
 void fuse::printTable(const ModuleReport &report, llvm::raw_ostream &os) {
   os << "fuse: target " << report.options.device.name << ", policy "

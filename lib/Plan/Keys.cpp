@@ -12,14 +12,14 @@
 //===----------------------------------------------------------------------===//
 
 #include "fuse/Plan/Boundary.h"
-#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/xxhash.h"
 
 using namespace mlir;
 using namespace fuse;
 
-/// Hash of one operation's structure: name, types, attributes (but for those of
-/// this dialect), and of its regions with values numbered in order.
+/// Hash of one operation's structure: name, types, inherent attributes (whatever
+/// a tool attaches besides them does not count), and of its regions with values
+/// numbered in order.
 static uint64_t structuralHash(Operation *root) {
   std::string text;
   llvm::raw_string_ostream os(text);
@@ -37,7 +37,7 @@ static uint64_t structuralHash(Operation *root) {
     SmallVector<NamedAttribute> attributes(op->getAttrs());
     llvm::sort(attributes, [](NamedAttribute a, NamedAttribute b) { return a.getName().strref() < b.getName().strref(); });
     for (NamedAttribute attribute : attributes)
-      if (!attribute.getName().strref().starts_with("fuse."))
+      if (!op->getDiscardableAttr(attribute.getName()))
         os << attribute.getName().strref() << '=' << attribute.getValue() << ',';
     for (Value result : op->getResults())
       os << "->" << number(result) << ':' << result.getType();
@@ -45,12 +45,11 @@ static uint64_t structuralHash(Operation *root) {
   return llvm::xxh3_64bits(text);
 }
 
-std::vector<std::string> fuse::edgeKeys(const FunctionFacts &facts) {
+std::vector<std::string> EdgeKeys::of(const FunctionFacts &facts) {
   std::vector<uint64_t> hashes;
   for (const OperatorFacts &op : facts.operators)
     hashes.push_back(structuralHash(op.op));
   std::vector<std::string> keys;
-  llvm::StringMap<unsigned> occurrences;
   for (const Edge &edge : facts.edges) {
     std::string text;
     llvm::raw_string_ostream os(text);

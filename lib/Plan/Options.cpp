@@ -52,6 +52,8 @@ DictionaryAttr fuse::optionsToAttr(MLIRContext *context, const VerdictOptions &g
       b.getNamedAttr("policy", b.getStringAttr(options.policy == Policy::Cost ? "cost" : "strict")),
       b.getNamedAttr("target", isPreset ? Attribute(b.getStringAttr(options.device.name))
                                         : Attribute(deviceToAttr(b, options.device)))};
+  if (options.mode != Mode::Full)
+    entries.push_back(b.getNamedAttr("mode", b.getStringAttr(options.mode == Mode::Off ? "off" : "fold-only")));
   if (!options.emitAttributes)
     entries.push_back(b.getNamedAttr("attrs", b.getBoolAttr(false)));
   for (auto [option, byDefault] : llvm::zip_equal(numericOptions(options), numericOptions(defaults)))
@@ -75,6 +77,8 @@ std::optional<VerdictOptions> fuse::optionsFromAttr(Attribute attr) {
     return std::nullopt;
   options.device = *device;
   options.policy = policy.getValue() == "strict" ? Policy::Strict : Policy::Cost;
+  if (auto mode = dictionary.getAs<StringAttr>("mode"))
+    options.mode = mode == "off" ? Mode::Off : mode == "fold-only" ? Mode::FoldOnly : Mode::Full;
   if (auto attrs = dictionary.getAs<BoolAttr>("attrs"))
     options.emitAttributes = attrs.getValue();
   for (auto [name, slot] : numericOptions(options))

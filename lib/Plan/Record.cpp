@@ -28,11 +28,30 @@ static Attribute countAttr(Builder &builder, const Count &count) {
   return builder.getStringAttr(count.str());
 }
 
-static Attribute costAttr(Builder &b, const Footprint &f) {
-  std::optional<double> intensity = f.intensity();
-  return CostAttr::get(b.getContext(), countAttr(b, f.flops), countAttr(b, f.read), countAttr(b, f.written),
-                       countAttr(b, f.points), countAttr(b, f.parallel), countAttr(b, f.reduction),
-                       countAttr(b, f.transcendentals), intensity ? b.getF64FloatAttr(*intensity) : FloatAttr());
+/// The counts that `fuse.dim_hint` leads to, where they differ from `counted`.
+static DictionaryAttr hintAttr(Builder &b, const Footprint &counted, const Footprint &stated) {
+  if (counted.points.isStatic() || !stated.points.isStatic())
+    return {};
+  return b.getDictionaryAttr({b.getNamedAttr("flops", countAttr(b, stated.flops)),
+                              b.getNamedAttr("read", countAttr(b, stated.read)),
+                              b.getNamedAttr("written", countAttr(b, stated.written)),
+                              b.getNamedAttr("points", countAttr(b, stated.points))});
+}
+
+/// `counted` as the program has it; the intensity, and whatever `overridden`
+/// names, as the user states it.
+static Attribute costAttr(Builder &b, const Footprint &counted, const Footprint &stated) {
+  std::optional<double> intensity = stated.intensity();
+  SmallVector<StringRef> overridden(stated.overridden.begin(), stated.overridden.end());
+  auto pick = [&](StringRef key, const Count &own, const Count &users) {
+    return countAttr(b, llvm::is_contained(overridden, key) ? users : own);
+  };
+  return CostAttr::get(b.getContext(), pick("flops", counted.flops, stated.flops), pick("read", counted.read, stated.read),
+                       pick("written", counted.written, stated.written), countAttr(b, counted.points),
+                       countAttr(b, counted.parallel), countAttr(b, counted.reduction),
+                       countAttr(b, counted.transcendentals),
+                       intensity ? b.getF64FloatAttr(*intensity) : FloatAttr(), hintAttr(b, counted, stated),
+                       overridden.empty() ? ArrayAttr() : b.getStrArrayAttr(overridden));
 }
 
 namespace {
@@ -76,8 +95,10 @@ void fuse::writeFacts(const FunctionFacts &facts) {
   Builder builder(facts.function->getContext());
   for (auto [id, op] : llvm::enumerate(facts.operators)) {
     op.op->setDiscardableAttr(names::kId, builder.getI64IntegerAttr(id));
-    op.op->setDiscardableAttr(names::kCost, costAttr(builder, op.footprint));
+    op.op->setDiscardableAttr(names::kCost, costAttr(builder, op.counted, op.footprint));
   }
+  for (const auto &[op, footprint] : facts.movers)
+    op->setDiscardableAttr(names::kCost, costAttr(builder, footprint, footprint));
   DepLists lists;
   addDependences(facts, lists);
   addOwnFacts(facts, lists);
@@ -145,11 +166,11 @@ static void emitRemark(const FunctionFacts &facts, const Edge &edge, const Decis
     emit(remark::missed(loc, opts));
 }
 
-void fuse::emitVerdictRemarks(const FunctionFacts &facts, ArrayRef<Decision> decisions) {
+void fuse::emitVerdictRemarks(const FunctionFacts &facts, ArrayRef<Decision> decisions, EdgeKeys &keys) {
   if (!facts.function->getContext()->getRemarkEngine())
     return;
-  std::vector<std::string> keys = edgeKeys(facts);
-  for (auto [edge, decision, key] : llvm::zip_equal(facts.edges, decisions, keys))
+  std::vector<std::string> edgeKeys = keys.of(facts);
+  for (auto [edge, decision, key] : llvm::zip_equal(facts.edges, decisions, edgeKeys))
     emitRemark(facts, edge, decision, key);
 }
 
@@ -189,6 +210,7 @@ void fuse::diagnoseInput(const FunctionFacts &facts) {
   for (const OperatorFacts &op : facts.operators)
     if (op.footprint.overflowed())
       op.op.emitWarning() << "sizes of this operator exceed 64-bit arithmetic: its edges are kept";
+  diagnoseStated(facts);
   llvm::DenseSet<StringRef> named;
   facts.function->walk([&](Operation *op) {
     StringRef dialect = op->getName().getDialectNamespace();

@@ -81,6 +81,25 @@ bool operator==(const Count &a, const Count &b) {
 }
 } // namespace fuse
 
+Count Count::evaluate(const std::map<std::string, int64_t> &values) const {
+  Count result(constant);
+  result.overflow_ = overflow_;
+  for (const auto &[monomial, coefficient] : terms) {
+    Count term(coefficient);
+    for (const std::string &name : monomial) {
+      auto it = values.find(name);
+      term *= it == values.end() ? Count::symbol(name) : Count(it->second);
+    }
+    result += term;
+  }
+  return result;
+}
+
+void Count::collectSymbols(std::set<std::string> &names) const {
+  for (const auto &[monomial, coefficient] : terms)
+    names.insert(monomial.begin(), monomial.end());
+}
+
 std::string Count::str() const {
   if (overflow_)
     return "overflow";

@@ -35,7 +35,8 @@ struct Consumers {
 struct OperatorFacts {
   mutable mlir::linalg::LinalgOp op; ///< interface methods are not const
   Role role;
-  Footprint footprint;
+  Footprint footprint; ///< as `fuse.cost_override` and `fuse.dim_hint` have it
+  Footprint counted;   ///< as the program has it, dynamic extents symbolic
   llvm::SmallVector<Consumers, 1> consumers; ///< per result
   std::string effect;      ///< name of the side effect in the body; empty if none
   bool inPlace = false;    ///< on memrefs: reads the data it overwrites
@@ -74,6 +75,8 @@ public:
 
   mutable mlir::FunctionOpInterface function; ///< interface methods are not const
   std::vector<OperatorFacts> operators; ///< in program order; the index is the id
+  /// Structured operations that only move or initialise data: costs, no verdicts.
+  std::vector<std::pair<mlir::linalg::LinalgOp, Footprint>> movers;
   std::vector<Edge> edges;              ///< by consumer, then operand, then producer
   std::vector<Dependence> dependences;  ///< on memrefs, by `to`
   std::vector<CopyNeeded> copies;
@@ -109,6 +112,18 @@ private:
 /// Name of the first effect in the body of `op` that must happen exactly once
 /// (a store, an atomic, an unknown operation); empty if there is none.
 std::string bodyEffect(mlir::linalg::LinalgOp op);
+
+/// Replaces in `footprint` what `fuse.cost_override` on `op` states, and
+/// evaluates it under `fuse.dim_hint` of `function`. Entries that are not
+/// understood are left out: see diagnoseStated.
+void applyStated(mlir::Operation *op, mlir::FunctionOpInterface function, Footprint &footprint);
+
+/// The numbers that `fuse.dim_hint` of `function` gives to dynamic extents.
+std::map<std::string, int64_t> dimHints(mlir::FunctionOpInterface function);
+
+/// Warns about entries of `fuse.cost_override` and `fuse.dim_hint` that are
+/// negative, not numbers, or name nothing.
+void diagnoseStated(const FunctionFacts &facts);
 
 // The parts of FunctionFacts that live in files of their own.
 void collectMemoryDependences(FunctionFacts &facts);

@@ -36,7 +36,16 @@ def Fuse_Dialect : Dialect {
     | `fuse.boundary` | array of `#fuse.boundary`, one per incoming edge |
     | `fuse.folded` | on a convolution: the chain that was folded into it |
 
-    On a function argument, `fuse.param` marks a frozen parameter. On the module, `fuse.options` keeps the options of
+    What the user states, on an operator:
+
+    | name | holds |
+    |---|---|
+    | `fuse.hint` | `"never"` or `"always"`, for all edges of the operator |
+    | `fuse.edge_hints` | on the consumer: `{"0" = "never"}` by operand number, `{"0.1" = "never"}` for its second edge |
+    | `fuse.cost_override` | `{flops = 4096, bytes = 512, registers = 32}`: any of flops, bytes, read, written, registers |
+
+    On a function, `fuse.dim_hint = {"arg0.0" = 128}` gives dynamic extents, by the names that costs print, the numbers to
+    evaluate them under. On a function argument, `fuse.param` marks a frozen parameter. On the module, `fuse.options` keeps the options of
     `fuse-boundary`, so that a later pass refreshes the verdicts it touched with the same options.
   }];
   let useDefaultAttributePrinterParser = 1;
@@ -71,14 +80,17 @@ def Fuse_CostAttr : Fuse_Attr<"Cost", "cost"> {
     FLOPs, bytes read and written (each distinct element once), iteration-space size (`points`), the extents of its
     parallel and reduction loops, transcendental functions evaluated, and arithmetic intensity
     `flops / max(read + written, 1)` in FLOP per byte. Counts that depend on dynamic extents are strings with a
-    polynomial in them (`"1024*arg0.0"`); the intensity is absent then.
+    polynomial in them (`"1024*arg0.0"`); the intensity is absent then, unless `fuse.dim_hint` gives them numbers: `hint` holds the
+    counts that result. `overridden` names what `fuse.cost_override` states.
 
     Example: `#fuse.cost<flops = 256, read = 1024, written = 1024, points = 256, parallel = 256, reduction = 1, transcendentals = 0, intensity = 1.250000e-01>`
   }];
   let parameters = (ins
     Fuse_CountParam:$flops, Fuse_CountParam:$read, Fuse_CountParam:$written, Fuse_CountParam:$points,
     Fuse_CountParam:$parallel, Fuse_CountParam:$reduction, Fuse_CountParam:$transcendentals,
-    OptionalParameter<"::mlir::FloatAttr">:$intensity);
+    OptionalParameter<"::mlir::FloatAttr">:$intensity,
+    OptionalParameter<"::mlir::DictionaryAttr">:$hint,
+    OptionalParameter<"::mlir::ArrayAttr">:$overridden);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }

@@ -32,6 +32,11 @@ constexpr llvm::StringLiteral kBoundary = "fuse.boundary";
 constexpr llvm::StringLiteral kFolded = "fuse.folded";
 constexpr llvm::StringLiteral kParam = "fuse.param";
 constexpr llvm::StringLiteral kOptions = "fuse.options";
+// What the user states; the passes read these.
+constexpr llvm::StringLiteral kCostOverride = "fuse.cost_override";
+constexpr llvm::StringLiteral kDimHint = "fuse.dim_hint";
+constexpr llvm::StringLiteral kHint = "fuse.hint";
+constexpr llvm::StringLiteral kEdgeHints = "fuse.edge_hints";
 } // namespace names
 
 /// The gate a reason belongs to (its message's prefix); None for `CanFuse`.

@@ -105,11 +105,28 @@ def Reason_TooLarge : FuseReason<"TooLarge", 84, "resource: sizes exceed 64-bit 
 // Gate `profit`.
 def Reason_NoGain : FuseReason<"NoGain", 100, "profit: fusing costs more than it saves",
   "The predicted gain `bytes_removed / bandwidth + t_launch - recomputation - lost parallelism` is not positive.">;
+def Reason_Recomputed : FuseReason<"Recomputed", 103, "profit: producer would be recomputed",
+  "The consumer broadcasts the intermediate, and evaluating the producer again for each use (`evaluations`) takes longer than "
+  "loading the stored value from the cache. A cheaper producer, or hoisting it out of the broadcast loops, flips it.">;
 def Reason_RunTimeWeights : FuseReason<"RunTimeWeights", 101, "profit: run-time weights cost more to fold than an epilogue",
   "The weights may change on every call, and scaling them each time costs more than the scale and shift as an epilogue. "
   "Mark them as `fuse.param` or pass `weights=always` to flip it.">;
 def Reason_NonConstantWeights : FuseReason<"NonConstantWeights", 102, "profit: weights are not constant",
   "`weights=constants` folds only weights that are constants of the program.">;
+
+// Gate `override`: the user's word.
+def Reason_HintNever : FuseReason<"HintNever", 120, "override: kept by hint",
+  "`fuse.hint = \"never\"` on one of the operators, or `fuse.edge_hints` on the consumer.">;
+def Reason_HintAlways : FuseReason<"HintAlways", 121, "override: fused by hint",
+  "`fuse.hint = \"always\"` or `fuse.edge_hints` overrides the profile, resource or profit gate; never a correctness gate.">;
+def Reason_BlockListed : FuseReason<"BlockListed", 122, "override: kept by the blocklist",
+  "The blocklist names this edge's structural key.">;
+def Reason_AllowListed : FuseReason<"AllowListed", 123, "override: fused by the allowlist",
+  "The allowlist names this edge's structural key and overrides the profile, resource or profit gate.">;
+def Reason_ModeOff : FuseReason<"ModeOff", 124, "override: mode fuses nothing",
+  "`mode=off` is the baseline that fuses and folds nothing.">;
+def Reason_ModeFoldOnly : FuseReason<"ModeFoldOnly", 125, "override: mode folds only",
+  "`mode=fold-only` folds algebraically (convolution and batch norm) and fuses no loops, for devices with tiny on-chip memory.">;
 
 def Fuse_Reason : I32EnumAttr<"Reason", "why a verdict is what it is", [
   Reason_CanFuse,
@@ -119,7 +136,8 @@ def Fuse_Reason : I32EnumAttr<"Reason", "why a verdict is what it is", [
   Reason_ElementType, Reason_FoldOverflow, Reason_FoldPrecision,
   Reason_IntensityMismatch, Reason_TwoHeavy, Reason_RowAcrossTiles, Reason_UnknownIntensity,
   Reason_Memory, Reason_MemoryBound, Reason_Registers, Reason_NoTile, Reason_TooLarge,
-  Reason_NoGain, Reason_RunTimeWeights, Reason_NonConstantWeights]> {
+  Reason_NoGain, Reason_Recomputed, Reason_RunTimeWeights, Reason_NonConstantWeights,
+  Reason_HintNever, Reason_HintAlways, Reason_BlockListed, Reason_AllowListed, Reason_ModeOff, Reason_ModeFoldOnly]> {
   let cppNamespace = "::fuse";
   let genSpecializedAttr = 0;
 }
@@ -131,7 +149,8 @@ def Fuse_Gate : I32EnumAttr<"Gate", "the gate that decided", [
   I32EnumAttrCase<"Numerics", 3, "numerics">,
   I32EnumAttrCase<"Profile", 4, "profile">,
   I32EnumAttrCase<"Resource", 5, "resource">,
-  I32EnumAttrCase<"Profit", 6, "profit">]> {
+  I32EnumAttrCase<"Profit", 6, "profit">,
+  I32EnumAttrCase<"Override", 7, "override">]> {
   let cppNamespace = "::fuse";
   let genSpecializedAttr = 0;
 }

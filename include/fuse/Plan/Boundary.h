@@ -16,14 +16,20 @@
 #include "fuse/Analysis/Facts.h"
 #include "fuse/Device/Device.h"
 #include "fuse/Plan/Decision.h"
+#include "llvm/ADT/StringMap.h"
 
 namespace fuse {
 
 enum class Policy { Cost, Strict };
 
+/// How much is fused at all. FoldOnly folds algebraically (convolution and batch
+/// norm) and fuses no loops; Off does neither.
+enum class Mode { Full, FoldOnly, Off };
+
 /// Options of `fuse-boundary`; docs/Passes.md describes each.
 struct VerdictOptions {
   Policy policy = Policy::Cost;
+  Mode mode = Mode::Full;
   Device device;
   double boundary = 1.0;       ///< share of each device limit a kernel may use
   double tolerance = 0.3;      ///< strict: largest relative difference of intensities
@@ -42,13 +48,27 @@ mlir::DictionaryAttr optionsToAttr(mlir::MLIRContext *context, const VerdictOpti
 /// Nothing if `attr` is absent or was not written by optionsToAttr.
 std::optional<VerdictOptions> optionsFromAttr(mlir::Attribute attr);
 
+/// The device that `target` names: what loadDevice knows, or `dlti[:DEVICE]` for
+/// an entry of the module's `dlti.target_system_spec` (the first without DEVICE).
+/// The entry's keys are those of a device file; `base` names a preset that fills
+/// in the others.
+llvm::Expected<Device> loadTarget(mlir::Operation *module, llvm::StringRef target);
+
 /// One decision per edge of `facts`, in the order of `facts.edges`.
 std::vector<Decision> decideEdges(const FunctionFacts &facts, const VerdictOptions &options);
 
-/// Stable key of an edge: a hash of producer, consumer, operand, glue and types
-/// that survives renaming and re-parsing, and `#k` for the k-th occurrence of
-/// the same hash in program order.
-std::vector<std::string> edgeKeys(const FunctionFacts &facts);
+/// Stable keys of edges: a hash of producer, consumer, operand, glue and types
+/// that survives renaming and re-parsing, and `#k` for the k-th occurrence of the
+/// same hash in program order, counted over all functions asked for.
+class EdgeKeys {
+public:
+  /// One key per edge of `facts`, in order. Ask for the functions of a module in
+  /// program order.
+  std::vector<std::string> of(const FunctionFacts &facts);
+
+private:
+  llvm::StringMap<unsigned> occurrences;
+};
 
 /// Writes `fuse.id`, `fuse.cost` and `fuse.dep` on every operator of `facts`
 /// and removes what an earlier run left on other operations.
@@ -56,7 +76,7 @@ void writeFacts(const FunctionFacts &facts);
 /// Writes `fuse.boundary` on every consumer.
 void writeVerdicts(const FunctionFacts &facts, llvm::ArrayRef<Decision> decisions);
 /// One remark of category `fuse-boundary` per edge, in order.
-void emitVerdictRemarks(const FunctionFacts &facts, llvm::ArrayRef<Decision> decisions);
+void emitVerdictRemarks(const FunctionFacts &facts, llvm::ArrayRef<Decision> decisions, EdgeKeys &keys);
 
 /// All functions with a body under `root`, in program order, those of nested
 /// modules included; existing gpu code is left alone.

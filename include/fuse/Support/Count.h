@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,10 @@ public:
   /// The value, if it depends on no dynamic extent and did not overflow.
   std::optional<int64_t> value() const;
   bool isZero() const { return isStatic() && constant == 0; }
+  /// The polynomial with the extents that `values` names replaced by numbers.
+  Count evaluate(const std::map<std::string, int64_t> &values) const;
+  /// Adds the names of all extents that occur.
+  void collectSymbols(std::set<std::string> &names) const;
   /// The polynomial in text: terms in lexicographic order of their symbols.
   std::string str() const;
 

@@ -1,0 +1,253 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the fuse project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Walks from each convolution through what reads its result, for as long as
+// that stays affine, and picks where to end the chain. Changes nothing.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ConvBnParts.h"
+#include "fuse/Analysis/Facts.h"
+#include "fuse/Plan/Boundary.h"
+
+using namespace mlir;
+using namespace fuse;
+
+/// Operations that a chain may hold, and ends that are tried.
+static constexpr unsigned kLongest = 256, kMostEnds = 64;
+
+namespace {
+
+/// How far a walk has come.
+struct Walk {
+  Value value;
+  Axes axes;
+  Cut cut;
+  std::vector<Cut> ends; ///< where the chain may end: after a scale or shift
+};
+
+class ChainFinder {
+public:
+  ChainFinder(FunctionOpInterface function, const ConvBnOptions &options)
+      : function(function), options(options), kinds(function) {}
+
+  std::vector<BnChain> run();
+
+private:
+  void examine(ConvSite &site);
+  std::optional<Walk> step(ConvSite &site, ChannelExprs &exprs,
+                           const Walk &walk, Operation *reader);
+  bool stepElementwise(ConvSite &site, ChannelExprs &exprs, Walk &walk,
+                       linalg::LinalgOp op);
+  void choose(ConvSite &site, std::shared_ptr<ChannelExprs> exprs,
+              ArrayRef<Cut> ends);
+
+  FunctionOpInterface function;
+  const ConvBnOptions &options;
+  WeightKinds kinds;
+  std::vector<BnChain> chains;
+  llvm::DenseSet<Operation *> claimed; ///< part of a chain that is folded
+};
+
+} // namespace
+
+/// Operations that read `value`, each once, in program order. Asking for an
+/// extent is not reading.
+static SmallVector<Operation *> readersOf(Value value) {
+  llvm::SetVector<Operation *> readers;
+  for (Operation *user : value.getUsers())
+    if (!isa<tensor::DimOp>(user))
+      readers.insert(user);
+  Block *block = value.getParentBlock();
+  SmallVector<Operation *> sorted = readers.takeVector();
+  llvm::stable_sort(sorted, [&](Operation *a, Operation *b) {
+    a = block->findAncestorOpInBlock(*a), b = block->findAncestorOpInBlock(*b);
+    return a && (!b || (a != b && a->isBeforeInBlock(b)));
+  });
+  return sorted;
+}
+
+/// The axes after a reshape or cast; nothing if `op` is neither.
+static std::optional<Axes> axesAfter(const ConvSite &site, const Axes &axes,
+                                     Operation *op) {
+  if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op))
+    return expandAxes(axes, expand.getReassociationIndices(),
+                      expand.getResultType().getShape(), site.extents);
+  if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(op))
+    return collapseAxes(axes, collapse.getReassociationIndices());
+  if (isa<tensor::CastOp>(op) && isa<RankedTensorType>(op->getResult(0).getType()))
+    return axes;
+  return std::nullopt;
+}
+
+/// Moves `walk` past an elementwise operation. Fails where its result is not
+/// affine in the convolution's result.
+bool ChainFinder::stepElementwise(ConvSite &site, ChannelExprs &exprs,
+                                  Walk &walk, linalg::LinalgOp op) {
+  if (op->getNumResults() != 1)
+    return false;
+  SmallVector<int64_t> permutation;
+  for (OpOperand &operand : op->getOpOperands()) {
+    if (operand.get() != walk.value)
+      continue;
+    auto found = permutationOf(op, operand);
+    if (!found || (!permutation.empty() && permutation != *found))
+      return false;
+    permutation = *found;
+  }
+  Axes axes, loopAxes(op.getNumLoops());
+  AffineMap written = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+  for (auto [dim, source] : llvm::enumerate(permutation))
+    axes.push_back(walk.axes[source]);
+  for (auto [dim, loop] : llvm::enumerate(written.getResults()))
+    if (auto expr = dyn_cast<AffineDimExpr>(loop))
+      loopAxes[expr.getPosition()] = axes[dim];
+
+  ChannelTracer tracer(site, exprs);
+  auto read = [&](OpOperand &operand) -> Scalar {
+    if (operand.get() == walk.value)
+      return walk.cut.affine;
+    Scalar found = tracer.traceOperand(op, operand, loopAxes);
+    auto *expr = std::get_if<ExprId>(&found);
+    if (!expr || !site.isFull(exprs[*expr].axisSet))
+      return found;
+    // A value for every element is a residual or a gate, no batch
+    // normalisation.
+    bool perChannel = site.isPerChannel(exprs[*expr].axisSet);
+    return perChannel && !site.reaches(operand.get()) ? found : Scalar();
+  };
+  Scalar result = tracer.evaluate(op, 0, read);
+  auto *affine = std::get_if<Affine>(&result);
+  if (!affine)
+    return false;
+  walk.axes = std::move(axes);
+  walk.cut.affine = *affine;
+  if (walk.cut.effect.empty())
+    walk.cut.effect = bodyEffect(op);
+  return true;
+}
+
+std::optional<Walk> ChainFinder::step(ConvSite &site, ChannelExprs &exprs,
+                                      const Walk &walk, Operation *reader) {
+  Walk next = walk;
+  Affine before = walk.cut.affine;
+  if (isElementwise(reader)) {
+    if (!stepElementwise(site, exprs, next, cast<linalg::LinalgOp>(reader)))
+      return std::nullopt;
+  } else if (auto axes = axesAfter(site, walk.axes, reader)) {
+    next.axes = *axes;
+  } else {
+    return std::nullopt;
+  }
+  next.value = reader->getResult(0);
+  next.cut.ops.push_back(reader);
+  next.cut.otherBlock |= reader->getBlock() != site.conv->getBlock();
+  const Affine &after = next.cut.affine;
+  if (after.scale && (after.scale != before.scale || after.shift != before.shift))
+    next.ends.push_back(next.cut);
+  return next;
+}
+
+/// The longest chain that folds, else the longest.
+void ChainFinder::choose(ConvSite &site, std::shared_ptr<ChannelExprs> exprs,
+                         ArrayRef<Cut> ends) {
+  std::optional<BnChain> chosen;
+  for (const Cut &cut : llvm::reverse(ends.take_back(kMostEnds))) {
+    if (llvm::any_of(cut.ops, [&](Operation *op) { return claimed.contains(op); }))
+      continue;
+    BnChain chain = decideFold(site, exprs, cut, options, kinds);
+    bool folds = chain.foldable();
+    if (folds || !chosen)
+      chosen = std::move(chain);
+    if (folds)
+      break;
+  }
+  if (!chosen)
+    return;
+  if (chosen->foldable())
+    claimed.insert(chosen->ops.begin(), chosen->ops.end());
+  chosen->index = chains.size();
+  chains.push_back(std::move(*chosen));
+}
+
+void ChainFinder::examine(ConvSite &site) {
+  auto exprs = std::make_shared<ChannelExprs>();
+  std::vector<Walk> worklist(1);
+  worklist.back().value = site.conv->getResult(0);
+  worklist.back().axes = site.axes();
+  while (!worklist.empty()) {
+    Walk walk = std::move(worklist.back());
+    worklist.pop_back();
+    SmallVector<Operation *> readers = readersOf(walk.value);
+    std::vector<Walk> further;
+    // A chain that has its scale may end before a split; else every reader
+    // is followed to say what keeps it.
+    bool ends = !walk.ends.empty() && readers.size() > 1;
+    walk.cut.consumers = std::max<unsigned>(walk.cut.consumers, readers.size());
+    for (Operation *reader : readers) {
+      if (ends || walk.cut.ops.size() >= kLongest)
+        break;
+      if (std::optional<Walk> next = step(site, *exprs, walk, reader))
+        further.push_back(std::move(*next));
+    }
+    if (further.empty())
+      choose(site, exprs, walk.ends);
+    worklist.insert(worklist.end(), std::make_move_iterator(further.rbegin()),
+                    std::make_move_iterator(further.rend()));
+  }
+}
+
+std::vector<BnChain> ChainFinder::run() {
+  function->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    // Symbol tables inside a function are not its program, and what stands in a
+    // structured operation's body is part of that operation.
+    if (op != function && op->hasTrait<OpTrait::SymbolTable>())
+      return WalkResult::skip();
+    if (!isa<linalg::LinalgOp>(op))
+      return WalkResult::advance();
+    if (!op->hasAttr(names::kFolded))
+      if (auto site = ConvSite::get(op, options.contractions))
+        examine(*site);
+    return WalkResult::skip();
+  });
+  return std::move(chains);
+}
+
+std::vector<BnChain> fuse::findBnChains(FunctionOpInterface function,
+                                        const ConvBnOptions &options) {
+  return ChainFinder(function, options).run();
+}
+
+std::optional<WeightsMode> fuse::parseWeightsMode(StringRef name) {
+  if (name == "auto")
+    return WeightsMode::Auto;
+  if (name == "constants")
+    return WeightsMode::Constants;
+  if (name == "always")
+    return WeightsMode::Always;
+  return std::nullopt;
+}
+
+StringRef fuse::stringifyWeightKind(WeightKind kind) {
+  switch (kind) {
+  case WeightKind::Constant:
+    return "constant";
+  case WeightKind::Parameter:
+    return "parameter";
+  case WeightKind::RunTime:
+    return "run-time";
+  }
+  llvm_unreachable("unknown weight kind");
+}
+
+ConvBnOptions fuse::convBnOptionsFor(Operation *module) {
+  ConvBnOptions options;
+  auto verdicts = optionsFromAttr(module->getDiscardableAttr(names::kOptions));
+  options.device = verdicts ? verdicts->device : cantFail(loadDevice("sm_80"));
+  return options;
+}

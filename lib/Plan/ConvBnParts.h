@@ -1,0 +1,159 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the fuse project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Parts of the conv-BN decision. Private to lib/Plan.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FUSE_LIB_PLAN_CONVBNPARTS_H
+#define FUSE_LIB_PLAN_CONVBNPARTS_H
+
+#include "fuse/Analysis/Operators.h"
+#include "fuse/Plan/ConvBn.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+#include <variant>
+
+namespace fuse {
+
+/// Stands for a part of an axis that has no name of its own, where a reshape
+/// splits an axis.
+constexpr unsigned kOpaqueAxis = 63;
+
+/// Axes of a tensor whose reassociation groups are collapsed.
+Axes collapseAxes(const Axes &axes,
+                  llvm::ArrayRef<mlir::ReassociationIndices> groups);
+/// Axes of the result of expanding a tensor to `shape`. Where that splits an
+/// axis of `extents`, the dimensions are opaque.
+Axes expandAxes(const Axes &axes,
+                llvm::ArrayRef<mlir::ReassociationIndices> groups,
+                llvm::ArrayRef<int64_t> shape,
+                llvm::ArrayRef<int64_t> extents);
+/// The axes as a set of bits.
+uint64_t axisSetOf(const Axes &axes);
+
+/// A structured operation on tensors with parallel loops only.
+bool isElementwise(mlir::Operation *op);
+
+/// An operation that multiplies two operands and accumulates, and what each
+/// axis of its result means.
+class ConvSite {
+public:
+  /// Nothing if `op` is not such an operation on tensors.
+  static std::optional<ConvSite> get(mlir::Operation *op, bool contractions);
+
+  mutable mlir::linalg::LinalgOp conv; ///< interface methods are not const
+  llvm::SmallVector<int64_t> extents;  ///< of the axes of the result
+  /// Operands that can be scaled, the usual one first, each with the axes that
+  /// index it.
+  llvm::SmallVector<std::pair<unsigned, uint64_t>, 2> filters;
+
+  mlir::RankedTensorType resultType() const;
+  Axes axes() const; ///< of the result
+  /// All axes of an extent other than 1.
+  uint64_t allAxes() const;
+  /// Channels if operand `filter` is scaled, ascending.
+  llvm::SmallVector<unsigned, 2> channels(unsigned filter) const;
+  /// True if `set` leaves no axis over which a value is broadcast.
+  bool isFull(uint64_t set) const { return (allAxes() & ~set) == 0; }
+  bool isPerChannel(uint64_t set) const;
+  /// True if the body is `acc + a * b` and linear in operand `filter`.
+  bool hasLinearBody(unsigned filter) const;
+  /// True if `value` is computed from the result. Says yes where the search
+  /// would take too long.
+  bool reaches(mlir::Value value);
+
+private:
+  llvm::DenseSet<mlir::Value> independent; ///< values known not to depend
+};
+
+/// The convolution's result times `scale` plus `shift`; absent ones are 1 and 0.
+struct Affine {
+  std::optional<ExprId> scale, shift;
+  bool cast = false; ///< changed its element type on the way
+};
+
+/// What a scalar in the body of an elementwise operation is: unknown, a value
+/// per channel, or affine in the convolution's result.
+using Scalar = std::variant<std::monostate, ExprId, Affine>;
+
+/// Symbolic evaluation of bodies, and of where an operand's values come from.
+class ChannelTracer {
+public:
+  ChannelTracer(ConvSite &site, ChannelExprs &exprs)
+      : site(site), exprs(exprs) {}
+
+  /// The value that `op`, with `axes` for each loop, yields as `result`. `read`
+  /// gives the scalars that operands pass to the body.
+  Scalar evaluate(mlir::linalg::LinalgOp op, unsigned result,
+                  llvm::function_ref<Scalar(mlir::OpOperand &)> read);
+  /// Where the elements of a tensor with these axes, or a scalar, come from:
+  /// looks through reshapes, broadcasts, fills and elementwise operations.
+  ExprId trace(mlir::Value value, const Axes &axes);
+  /// `trace` for an operand of an elementwise operation; unknown if the map
+  /// has other results than dimensions.
+  Scalar traceOperand(mlir::linalg::LinalgOp op, mlir::OpOperand &operand,
+                      const Axes &loopAxes);
+
+private:
+  ExprId scalar(mlir::Value value);
+  ExprId negate(ExprId value);
+  Scalar apply(mlir::Operation &op, llvm::ArrayRef<Scalar> operands);
+  Scalar unary(mlir::Operation &op, Affine y);
+  Scalar binary(llvm::StringRef name, Scalar a, Scalar b);
+  std::optional<ExprId> inlineProducer(mlir::Value value, const Axes &axes);
+
+  ConvSite &site;
+  ChannelExprs &exprs;
+  unsigned depth = 0, inlined = 0;
+};
+
+/// When values are known, with what was found remembered.
+class WeightKinds {
+public:
+  explicit WeightKinds(mlir::FunctionOpInterface function)
+      : function(function) {}
+  WeightKind of(mlir::Value value);
+
+private:
+  bool visit(mlir::Value value, llvm::SmallVectorImpl<mlir::Value> &stack);
+  mlir::FunctionOpInterface function;
+  llvm::DenseMap<mlir::Value, WeightKind> known;
+  llvm::DenseSet<mlir::Value> open;
+};
+
+/// A prefix of a chain that ends with a scale or shift.
+struct Cut {
+  Affine affine;
+  llvm::SmallVector<mlir::Operation *> ops;
+  unsigned consumers = 1;   ///< most readers of a value before the end
+  bool otherBlock = false;  ///< an operation is in another block
+  std::string effect;       ///< of a body; empty if none
+};
+
+/// Fills in the decision on `cut` and what it rests on. Runs the gates in
+/// order and stops at the first refusal.
+BnChain decideFold(ConvSite &site, std::shared_ptr<ChannelExprs> exprs,
+                   const Cut &cut, const ConvBnOptions &options,
+                   WeightKinds &kinds);
+
+/// The folded weights, or why there are none.
+struct FoldResult {
+  std::optional<FoldedConstants> constants;
+  std::optional<Reason> refusal;
+};
+FoldResult foldConstants(const ConvSite &site, const BnChain &chain);
+
+/// Elements of a constant as doubles, a splat repeated; nothing if `value` is no
+/// float constant whose data are there.
+std::optional<std::vector<double>> constantElements(mlir::Value value);
+
+} // namespace fuse
+
+#endif // FUSE_LIB_PLAN_CONVBNPARTS_H
