@@ -33,7 +33,7 @@ struct Walk {
 
 class ChainFinder {
 public:
-  ChainFinder(FunctionOpInterface function, const ConvBnOptions &options)
+  ChainFinder(FunctionOpInterface function, const FoldOptions &options)
       : function(function), options(options), kinds(function) {}
 
   std::vector<BnChain> run();
@@ -48,7 +48,7 @@ private:
               ArrayRef<Cut> ends);
 
   FunctionOpInterface function;
-  const ConvBnOptions &options;
+  const FoldOptions &options;
   WeightKinds kinds;
   std::vector<BnChain> chains;
   llvm::DenseSet<Operation *> claimed; ///< part of a chain that is folded
@@ -63,12 +63,19 @@ static SmallVector<Operation *> readersOf(Value value) {
   for (Operation *user : value.getUsers())
     if (!isa<tensor::DimOp>(user))
       readers.insert(user);
-  Block *block = value.getParentBlock();
   SmallVector<Operation *> sorted = readers.takeVector();
-  llvm::stable_sort(sorted, [&](Operation *a, Operation *b) {
-    a = block->findAncestorOpInBlock(*a), b = block->findAncestorOpInBlock(*b);
-    return a && (!b || (a != b && a->isBeforeInBlock(b)));
-  });
+  // The list of uses is newest first. A reader in a region stands where the
+  // operation with the region does.
+  std::reverse(sorted.begin(), sorted.end());
+  Block *block = value.getParentBlock();
+  for (unsigned i = 1; i < sorted.size(); ++i)
+    for (unsigned j = i; j > 0; --j) {
+      Operation *a = block->findAncestorOpInBlock(*sorted[j - 1]);
+      Operation *b = block->findAncestorOpInBlock(*sorted[j]);
+      if (!a || !b || a == b || a->isBeforeInBlock(b))
+        break;
+      std::swap(sorted[j - 1], sorted[j]);
+    }
   return sorted;
 }
 
@@ -80,7 +87,8 @@ static std::optional<Axes> axesAfter(const ConvSite &site, const Axes &axes,
                       expand.getResultType().getShape(), site.extents);
   if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(op))
     return collapseAxes(axes, collapse.getReassociationIndices());
-  if (isa<tensor::CastOp>(op) && isa<RankedTensorType>(op->getResult(0).getType()))
+  if (isa<tensor::CastOp>(op) &&
+      isa<RankedTensorType>(op->getResult(0).getType()))
     return axes;
   return std::nullopt;
 }
@@ -148,7 +156,8 @@ std::optional<Walk> ChainFinder::step(ConvSite &site, ChannelExprs &exprs,
   next.cut.ops.push_back(reader);
   next.cut.otherBlock |= reader->getBlock() != site.conv->getBlock();
   const Affine &after = next.cut.affine;
-  if (after.scale && (after.scale != before.scale || after.shift != before.shift))
+  if (after.scale &&
+      (after.scale != before.scale || after.shift != before.shift))
     next.ends.push_back(next.cut);
   return next;
 }
@@ -158,7 +167,8 @@ void ChainFinder::choose(ConvSite &site, std::shared_ptr<ChannelExprs> exprs,
                          ArrayRef<Cut> ends) {
   std::optional<BnChain> chosen;
   for (const Cut &cut : llvm::reverse(ends.take_back(kMostEnds))) {
-    if (llvm::any_of(cut.ops, [&](Operation *op) { return claimed.contains(op); }))
+    if (llvm::any_of(cut.ops,
+                     [&](Operation *op) { return claimed.contains(op); }))
       continue;
     BnChain chain = decideFold(site, exprs, cut, options, kinds);
     bool folds = chain.foldable();
@@ -219,7 +229,7 @@ std::vector<BnChain> ChainFinder::run() {
 }
 
 std::vector<BnChain> fuse::findBnChains(FunctionOpInterface function,
-                                        const ConvBnOptions &options) {
+                                        const FoldOptions &options) {
   return ChainFinder(function, options).run();
 }
 
@@ -245,9 +255,10 @@ StringRef fuse::stringifyWeightKind(WeightKind kind) {
   llvm_unreachable("unknown weight kind");
 }
 
-ConvBnOptions fuse::convBnOptionsFor(Operation *module) {
-  ConvBnOptions options;
+FoldOptions fuse::foldOptionsFor(Operation *module) {
+  FoldOptions options;
   auto verdicts = optionsFromAttr(module->getDiscardableAttr(names::kOptions));
   options.device = verdicts ? verdicts->device : cantFail(loadDevice("sm_80"));
+  options.off = verdicts && verdicts->mode == Mode::Off;
   return options;
 }

@@ -24,7 +24,7 @@ struct FoldInput {
   ConvSite &site;
   ChannelExprs &exprs;
   const Cut &cut;
-  const ConvBnOptions &options;
+  const FoldOptions &options;
   BnChain chain;
 
   Value filter() const { return chain.conv->getOperand(chain.filter); }
@@ -86,14 +86,16 @@ static GateResult shapeGate(FoldInput &in) {
   uint64_t set = in.exprs[in.chain.scale].axisSet;
   if (in.chain.shift)
     set |= in.exprs[*in.chain.shift].axisSet;
-  auto *filter = llvm::find_if(
-      in.site.filters, [&](auto &filter) { return (set & ~filter.second) == 0; });
+  auto *filter = llvm::find_if(in.site.filters, [&](auto &filter) {
+    return (set & ~filter.second) == 0;
+  });
   if (filter != in.site.filters.end())
     in.chain.filter = filter->first;
   in.chain.channels = in.site.channels(in.chain.filter);
   if (!in.site.hasLinearBody(in.chain.filter))
-    return Decision::keep(Reason::UnsupportedConv,
-                          "accumulate products of floats: acc + input * filter");
+    return Decision::keep(
+        Reason::UnsupportedConv,
+        "accumulate products of floats: acc + input * filter");
   if (filter == in.site.filters.end())
     return Decision::keep(Reason::WrongAxis,
                           "scale along the axis that indexes the filter");
@@ -180,17 +182,36 @@ static GateResult profitGate(FoldInput &in) {
   auto costs = runTimeCosts(in);
   if (costs && costs->first < costs->second)
     return std::nullopt;
-  Decision refusal =
-      Decision::keep(Reason::RunTimeWeights,
-                     "fuse.param on the weights, or weights=always");
+  Decision refusal = Decision::keep(
+      Reason::RunTimeWeights, "fuse.param on the weights, or weights=always");
   if (costs)
     refusal.number("fold_us", costs->first * 1e6)
         .number("epilogue_us", costs->second * 1e6);
   return refusal;
 }
 
+/// The user's word: `never` and `mode=off` keep what the gates would fold, and
+/// `always` folds what does not pay, never what is not right.
+static void applyOverride(const FoldInput &in, GateResult &refusal) {
+  SmallVector<Operation *> ops = in.cut.ops;
+  ops.push_back(in.site.conv);
+  auto hints = [&](StringRef word) {
+    return llvm::any_of(ops, [&](Operation *op) {
+      auto hint = op->getAttrOfType<StringAttr>(names::kHint);
+      return hint && hint.getValue() == word;
+    });
+  };
+  if (!refusal && in.options.off)
+    refusal = Decision::keep(Reason::ModeOff, "mode=full or mode=fold-only");
+  else if (!refusal && hints("never"))
+    refusal = Decision::keep(Reason::HintNever, "remove the hint");
+  else if (refusal && refusal->gate() == Gate::Profit && hints("always") &&
+           !hints("never") && !in.options.off)
+    refusal = std::nullopt;
+}
+
 BnChain fuse::decideFold(ConvSite &site, std::shared_ptr<ChannelExprs> exprs,
-                         const Cut &cut, const ConvBnOptions &options,
+                         const Cut &cut, const FoldOptions &options,
                          WeightKinds &kinds) {
   FoldInput in{site, *exprs, cut, options, {}};
   in.chain.conv = site.conv;
@@ -207,12 +228,12 @@ BnChain fuse::decideFold(ConvSite &site, std::shared_ptr<ChannelExprs> exprs,
   for (auto gate : {numericsGate, profitGate})
     if (!refusal)
       refusal = gate(in);
+  applyOverride(in, refusal);
   if (refusal)
     in.chain.decision = *refusal;
   else
-    in.chain.decision.numeric =
-        in.element().getIntOrFloatBitWidth() == 16
-            ? NumericClass::ChangesRounding
-            : NumericClass::Reassociates;
+    in.chain.decision.numeric = in.element().getIntOrFloatBitWidth() == 16
+                                    ? NumericClass::ChangesRounding
+                                    : NumericClass::Reassociates;
   return std::move(in.chain);
 }

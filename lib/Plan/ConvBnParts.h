@@ -33,8 +33,7 @@ Axes collapseAxes(const Axes &axes,
 /// axis of `extents`, the dimensions are opaque.
 Axes expandAxes(const Axes &axes,
                 llvm::ArrayRef<mlir::ReassociationIndices> groups,
-                llvm::ArrayRef<int64_t> shape,
-                llvm::ArrayRef<int64_t> extents);
+                llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> extents);
 /// The axes as a set of bits.
 uint64_t axisSetOf(const Axes &axes);
 
@@ -73,7 +72,8 @@ private:
   llvm::DenseSet<mlir::Value> independent; ///< values known not to depend
 };
 
-/// The convolution's result times `scale` plus `shift`; absent ones are 1 and 0.
+/// The convolution's result times `scale` plus `shift`; absent ones are 1 and
+/// 0.
 struct Affine {
   std::optional<ExprId> scale, shift;
   bool cast = false; ///< changed its element type on the way
@@ -132,15 +132,15 @@ private:
 struct Cut {
   Affine affine;
   llvm::SmallVector<mlir::Operation *> ops;
-  unsigned consumers = 1;   ///< most readers of a value before the end
-  bool otherBlock = false;  ///< an operation is in another block
-  std::string effect;       ///< of a body; empty if none
+  unsigned consumers = 1;  ///< most readers of a value before the end
+  bool otherBlock = false; ///< an operation is in another block
+  std::string effect;      ///< of a body; empty if none
 };
 
 /// Fills in the decision on `cut` and what it rests on. Runs the gates in
 /// order and stops at the first refusal.
 BnChain decideFold(ConvSite &site, std::shared_ptr<ChannelExprs> exprs,
-                   const Cut &cut, const ConvBnOptions &options,
+                   const Cut &cut, const FoldOptions &options,
                    WeightKinds &kinds);
 
 /// The folded weights, or why there are none.
@@ -150,8 +150,8 @@ struct FoldResult {
 };
 FoldResult foldConstants(const ConvSite &site, const BnChain &chain);
 
-/// Elements of a constant as doubles, a splat repeated; nothing if `value` is no
-/// float constant whose data are there.
+/// Elements of a constant as doubles, a splat repeated; nothing if `value` is
+/// no float constant whose data are there.
 std::optional<std::vector<double>> constantElements(mlir::Value value);
 
 } // namespace fuse

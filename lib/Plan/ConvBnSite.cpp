@@ -82,7 +82,8 @@ std::optional<ConvSite> ConvSite::get(Operation *op, bool contractions) {
   if (!isConv && !(contractions && role == Role::Contraction))
     return std::nullopt;
   AffineMap written = conv.getMatchingIndexingMap(conv.getDpsInitOperand(0));
-  if (!written.isProjectedPermutation() || written.getNumResults() >= kOpaqueAxis)
+  if (!written.isProjectedPermutation() ||
+      written.getNumResults() >= kOpaqueAxis)
     return std::nullopt;
 
   ConvSite site;
@@ -93,7 +94,8 @@ std::optional<ConvSite> ConvSite::get(Operation *op, bool contractions) {
     candidates.push_back(0);
   for (unsigned operand : candidates) {
     uint64_t axes = 0;
-    AffineMap read = conv.getMatchingIndexingMap(conv.getDpsInputOperand(operand));
+    AffineMap read =
+        conv.getMatchingIndexingMap(conv.getDpsInputOperand(operand));
     for (auto [axis, loop] : llvm::enumerate(written.getResults()))
       if (llvm::is_contained(read.getResults(), loop))
         axes |= uint64_t(1) << axis;
@@ -126,9 +128,10 @@ SmallVector<unsigned, 2> ConvSite::channels(unsigned filter) const {
 }
 
 bool ConvSite::isPerChannel(uint64_t set) const {
-  return llvm::any_of(filters, [&](const std::pair<unsigned, uint64_t> &filter) {
-    return (set & ~filter.second) == 0;
-  });
+  return llvm::any_of(filters,
+                      [&](const std::pair<unsigned, uint64_t> &filter) {
+                        return (set & ~filter.second) == 0;
+                      });
 }
 
 /// `value` without the casts between float types that it passed.
@@ -145,7 +148,8 @@ bool ConvSite::hasLinearBody(unsigned filter) const {
   Block *body = conv.getBlock();
   if (body->getNumArguments() != 3)
     return false;
-  Value scaled = body->getArgument(filter), other = body->getArgument(1 - filter);
+  Value scaled = body->getArgument(filter),
+        other = body->getArgument(1 - filter);
   Value acc = body->getArgument(2);
   Operation *sum = body->getTerminator()->getOperand(0).getDefiningOp();
   auto isProduct = [&](Value a, Value b) {

@@ -120,7 +120,8 @@ Scalar ChannelTracer::apply(Operation &op, ArrayRef<Scalar> operands) {
   // Any pure function of values per channel is one itself. Without operands it
   // is a function of something else (linalg.index).
   if (operands.empty() || !allChannel || op.getNumRegions() ||
-      !isMemoryEffectFree(&op) || !op.getResult(0).getType().isIntOrIndexOrFloat())
+      !isMemoryEffectFree(&op) ||
+      !op.getResult(0).getType().isIntOrIndexOrFloat())
     return {};
   SmallVector<ExprId, 3> ids;
   for (const Scalar &operand : operands)
@@ -128,9 +129,8 @@ Scalar ChannelTracer::apply(Operation &op, ArrayRef<Scalar> operands) {
   return exprs.op(&op, ids);
 }
 
-Scalar
-ChannelTracer::evaluate(linalg::LinalgOp op, unsigned result,
-                        llvm::function_ref<Scalar(OpOperand &)> read) {
+Scalar ChannelTracer::evaluate(linalg::LinalgOp op, unsigned result,
+                               llvm::function_ref<Scalar(OpOperand &)> read) {
   Block *body = op.getBlock();
   llvm::DenseMap<Value, Scalar> scalars;
   SmallVector<OpOperand *> passed = op.getOpOperandsMatchingBBargs();
@@ -213,7 +213,7 @@ std::optional<ExprId> ChannelTracer::inlineProducer(Value value,
     loopAxes[cast<AffineDimExpr>(loop).getPosition()] = axes[dim];
   ++inlined;
   ++depth;
-  auto leave = llvm::make_scope_exit([&] { --depth; });
+  llvm::scope_exit leave([&] { --depth; });
   Scalar found = evaluate(op, result, [&](OpOperand &operand) {
     return traceOperand(op, operand, loopAxes);
   });
@@ -222,8 +222,8 @@ std::optional<ExprId> ChannelTracer::inlineProducer(Value value,
     return std::nullopt;
   // What another operation computes is better read than computed again, unless
   // only the inlined form shows that it does not depend on every axis.
-  bool moves = isa<BlockArgument>(
-      op.getBlock()->getTerminator()->getOperand(result));
+  bool moves =
+      isa<BlockArgument>(op.getBlock()->getTerminator()->getOperand(result));
   if (moves || !exprs[*expr].computed || site.isFull(axisSetOf(axes)))
     return *expr;
   return std::nullopt;
@@ -237,8 +237,9 @@ ExprId ChannelTracer::trace(Value value, const Axes &given) {
     if (auto expand = dyn_cast<tensor::ExpandShapeOp>(def)) {
       axes = collapseAxes(axes, expand.getReassociationIndices());
     } else if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(def)) {
-      Axes expanded = expandAxes(axes, collapse.getReassociationIndices(),
-                                 collapse.getSrcType().getShape(), site.extents);
+      Axes expanded =
+          expandAxes(axes, collapse.getReassociationIndices(),
+                     collapse.getSrcType().getShape(), site.extents);
       if (axisSetOf(expanded) != axisSetOf(axes))
         break;
       axes = std::move(expanded);

@@ -70,6 +70,9 @@ def Reason_WrongAxis : FuseReason<"WrongAxis", 23, "shape: scale is not along th
 def Reason_UnsupportedConv : FuseReason<"UnsupportedConv", 24, "shape: convolution form is not supported",
   "The convolution's filter has no axis for its output channel, or the form (quantised, transposed through another op) has "
   "no folding rule.">;
+def Reason_InitPerElement : FuseReason<"InitPerElement", 25, "shape: initial value is not per channel",
+  "The convolution accumulates onto a tensor with a value of its own for each element (a residual, say), which a scale per "
+  "channel would have to multiply in a pass of its own. Starting from zero or from a bias per channel flips it.">;
 
 // Gate `numerics`.
 def Reason_ElementType : FuseReason<"ElementType", 40, "numerics: element type has no fusion rule",
@@ -78,6 +81,11 @@ def Reason_FoldOverflow : FuseReason<"FoldOverflow", 41, "numerics: folded weigh
   "Scaling the filter or the bias overflows the weight type although the unfolded program stays finite.">;
 def Reason_FoldPrecision : FuseReason<"FoldPrecision", 42, "numerics: fold would elide a rounding",
   "The chain computes in another element type than the convolution's result; folding it would skip a rounding step.">;
+def Reason_FoldUnderflow : FuseReason<"FoldUnderflow", 43, "numerics: folded weights underflow",
+  "The scaled filter falls into the subnormal range of the weight type and loses more than a rounding.">;
+def Reason_FoldUnchecked : FuseReason<"FoldUnchecked", 44, "numerics: range of folded 16-bit weights is not known",
+  "Scaled 16-bit weights may overflow or underflow, which can be ruled out only where they are constants. `weights=always` "
+  "folds them unchecked.">;
 
 // Gate `profile`.
 def Reason_IntensityMismatch : FuseReason<"IntensityMismatch", 60, "profile: compute intensity mismatch",
@@ -133,7 +141,8 @@ def Fuse_Reason : I32EnumAttr<"Reason", "why a verdict is what it is", [
   Reason_AntiOutput, Reason_SideEffect, Reason_MultiConsumer, Reason_InPlaceProducer, Reason_OtherBlock, Reason_Cycle,
   Reason_CopyNeeded, Reason_Captured, Reason_BatchStatistics,
   Reason_Shape, Reason_DynamicShape, Reason_Encoding, Reason_WrongAxis, Reason_UnsupportedConv,
-  Reason_ElementType, Reason_FoldOverflow, Reason_FoldPrecision,
+  Reason_InitPerElement,
+  Reason_ElementType, Reason_FoldOverflow, Reason_FoldPrecision, Reason_FoldUnderflow, Reason_FoldUnchecked,
   Reason_IntensityMismatch, Reason_TwoHeavy, Reason_RowAcrossTiles, Reason_UnknownIntensity,
   Reason_Memory, Reason_MemoryBound, Reason_Registers, Reason_NoTile, Reason_TooLarge,
   Reason_NoGain, Reason_Recomputed, Reason_RunTimeWeights, Reason_NonConstantWeights,

@@ -37,17 +37,19 @@ enum class WeightKind { Constant, Parameter, RunTime };
 
 llvm::StringRef stringifyWeightKind(WeightKind kind);
 
-struct ConvBnOptions {
+struct FoldOptions {
   WeightsMode weights = WeightsMode::Auto;
   /// Device whose times decide on run-time weights.
   Device device;
   /// Look behind matmuls too (a linear layer with batch normalisation).
   bool contractions = false;
+  /// Fold nothing: the baseline (`mode=off` of `fuse-boundary`).
+  bool off = false;
 };
 
-/// Default options with the device that `fuse-boundary` left on `module`, or
-/// that pass's default.
-ConvBnOptions convBnOptionsFor(mlir::Operation *module);
+/// Default options with the device and the mode that `fuse-boundary` left on
+/// `module`, or that pass's defaults.
+FoldOptions foldOptionsFor(mlir::Operation *module);
 
 /// For each dimension of a tensor, the axes of the convolution's result that it
 /// runs over, outermost first: [[0], [1, 2], []] has a second dimension that
@@ -60,15 +62,15 @@ using ExprId = unsigned;
 struct ChannelNode {
   enum class Kind { Constant, Leaf, Op };
   Kind kind;
-  mlir::Type type;             ///< of the scalar
-  mlir::TypedAttr constant;    ///< Constant
-  mlir::Value leaf;            ///< Leaf: a tensor, or a scalar
-  Axes axes;                   ///< Leaf: of each dimension of the tensor
-  mlir::Operation *prototype = nullptr; ///< Op: to clone, or null
-  llvm::StringRef name;        ///< Op: name of the operation
+  mlir::Type type;          ///< of the scalar
+  mlir::TypedAttr constant; ///< Constant
+  mlir::Value leaf;         ///< Leaf: a tensor, or a scalar
+  Axes axes;                ///< Leaf: of each dimension of the tensor
+  mlir::Operation *prototype = nullptr;  ///< Op: to clone, or null
+  llvm::StringRef name;                  ///< Op: name of the operation
   llvm::SmallVector<ExprId, 3> operands; ///< Op
-  uint64_t axisSet = 0;        ///< axes that the value depends on, as bits
-  bool computed = false;       ///< depends on a leaf that an operation computes
+  uint64_t axisSet = 0;  ///< axes that the value depends on, as bits
+  bool computed = false; ///< depends on a leaf that an operation computes
 };
 
 /// Expressions over values per output channel, with shared nodes. A node comes
@@ -127,11 +129,11 @@ struct BnChain {
 /// All chains with a scale in `function`, by convolution in program order. A
 /// convolution that was folded before (`fuse.folded`) is left out.
 std::vector<BnChain> findBnChains(mlir::FunctionOpInterface function,
-                                  const ConvBnOptions &options);
+                                  const FoldOptions &options);
 
 /// For each dimension of an elementwise operation's result, the dimension of
-/// `operand` that is read along it; nothing if `operand` is broadcast, sliced or
-/// read diagonally.
+/// `operand` that is read along it; nothing if `operand` is broadcast, sliced
+/// or read diagonally.
 std::optional<llvm::SmallVector<int64_t>>
 permutationOf(mlir::linalg::LinalgOp op, mlir::OpOperand &operand);
 

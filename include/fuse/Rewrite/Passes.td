@@ -30,6 +30,8 @@ def ConvBn : Pass<"fuse-conv-bn", "::mlir::ModuleOp"> {
     Option<"weights", "weights", "std::string", "\"auto\"",
            "auto: fold constants and parameters, run-time weights only where that is cheaper; constants: only "
            "constants; always: whatever the weights are">,
+    Option<"contractions", "contractions", "bool", "false",
+           "fold into matmuls too (a linear layer with batch normalisation)">,
   ];
 }
 
