@@ -15,12 +15,18 @@
 
 using namespace fuse;
 
+/// Seconds of compute and memory, whichever takes longer.
+static double roofline(const Device &device, double flops, double bytes) {
+  return std::max(flops / device.peakF32, bytes / device.bandwidth);
+}
+
 double fuse::kernelTime(const Device &device, double flops, double bytes) {
-  return device.launch + std::max(flops / device.peakF32, bytes / device.bandwidth);
+  return device.launch + roofline(device, flops, bytes);
 }
 
 double fuse::fusionGain(const Device &device, const FusionChange &change) {
   double saved = change.bytesRemoved / device.bandwidth + change.kernelsRemoved * device.launch;
-  double again = change.extraFlops / device.peakF32 + change.extraBytes / device.bandwidth;
-  return saved - again;
+  double without = roofline(device, change.fusedFlops, change.fusedBytes);
+  double with = roofline(device, change.fusedFlops + change.extraFlops, change.fusedBytes + change.extraBytes);
+  return saved - (with - without);
 }

@@ -200,6 +200,10 @@ GateResult fuse::costProfitGate(const GateInput &in, Decision &record) {
   change.bytesRemoved = *read + (single ? *written : 0);
   change.extraFlops = (*evaluations - 1) * producer.footprint.flopsPerPoint * *points;
   change.extraBytes = (*evaluations - 1) * std::max<double>(0, producer.footprint.read.value().value_or(0) - *written);
+  double flops = producer.footprint.flops.value().value_or(0) + in.consumer().footprint.flops.value().value_or(0);
+  double bytes = producer.footprint.bytes().value().value_or(0) + in.consumer().footprint.bytes().value().value_or(0);
+  change.fusedFlops = flops;
+  change.fusedBytes = std::max(0.0, bytes - change.bytesRemoved);
   double gain = fusionGain(in.options.device, change) - lostParallelism(in);
   record.number("bytes_removed", change.bytesRemoved);
   if (*evaluations > 1)

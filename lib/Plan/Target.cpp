@@ -41,7 +41,7 @@ static llvm::Error setField(Device &device, StringRef key, Attribute value) {
       continue;
     double number = 0;
     if (auto integer = dyn_cast<IntegerAttr>(value))
-      number = integer.getValue().roundToDouble();
+      number = integer.getValue().signedRoundToDouble();
     else if (auto real = dyn_cast<FloatAttr>(value))
       number = real.getValueAsDouble();
     if (!(number > 0)) {

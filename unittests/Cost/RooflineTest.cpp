@@ -40,3 +40,15 @@ TEST(Roofline, RecomputationCanOutweighTheSaving) {
   loses.extraFlops = 3100;
   EXPECT_LT(fusionGain(device(), loses), 0);
 }
+
+TEST(Roofline, RecomputationIsFreeWhileMemoryIsTheLimit) {
+  FusionChange hidden;
+  hidden.bytesRemoved = 200;
+  hidden.fusedBytes = 1000; // 10 s of memory
+  hidden.fusedFlops = 5000; // 5 s of compute
+  hidden.extraFlops = 5000;
+  EXPECT_DOUBLE_EQ(fusionGain(device(), hidden), 3);
+  FusionChange exposed = hidden;
+  exposed.extraFlops = 9000; // 14 s of compute
+  EXPECT_DOUBLE_EQ(fusionGain(device(), exposed), 3 - 4);
+}
