@@ -57,11 +57,12 @@ private:
 } // namespace
 
 /// Operations that read `value`, each once, in program order. Asking for an
-/// extent is not reading.
+/// extent is not reading where an initial value can be asked instead.
 static SmallVector<Operation *> readersOf(Value value) {
   llvm::SetVector<Operation *> readers;
+  bool hasInit = isa<linalg::LinalgOp>(value.getDefiningOp());
   for (Operation *user : value.getUsers())
-    if (!isa<tensor::DimOp>(user))
+    if (!hasInit || !isa<tensor::DimOp>(user))
       readers.insert(user);
   SmallVector<Operation *> sorted = readers.takeVector();
   // The list of uses is newest first. A reader in a region stands where the
@@ -93,8 +94,8 @@ static std::optional<Axes> axesAfter(const ConvSite &site, const Axes &axes,
   return std::nullopt;
 }
 
-/// Moves `walk` past an elementwise operation. Fails where its result is not
-/// affine in the convolution's result.
+/// Moves `walk` past an elementwise operation, or to the end of what is affine
+/// in its body. Fails where nothing is.
 bool ChainFinder::stepElementwise(ConvSite &site, ChannelExprs &exprs,
                                   Walk &walk, linalg::LinalgOp op) {
   if (op->getNumResults() != 1)
@@ -129,12 +130,16 @@ bool ChainFinder::stepElementwise(ConvSite &site, ChannelExprs &exprs,
     bool perChannel = site.isPerChannel(exprs[*expr].axisSet);
     return perChannel && !site.reaches(operand.get()) ? found : Scalar();
   };
-  Scalar result = tracer.evaluate(op, 0, read);
-  auto *affine = std::get_if<Affine>(&result);
-  if (!affine)
-    return false;
+  Scalars scalars = tracer.evaluate(op, read);
+  Value end = op.getBlock()->getTerminator()->getOperand(0);
+  if (!std::holds_alternative<Affine>(scalars.lookup(end))) {
+    end = isa<linalg::GenericOp>(op) ? affineHead(op, scalars) : Value();
+    if (!end)
+      return false;
+    walk.cut.head = end;
+  }
   walk.axes = std::move(axes);
-  walk.cut.affine = *affine;
+  walk.cut.affine = std::get<Affine>(scalars.lookup(end));
   if (walk.cut.effect.empty())
     walk.cut.effect = bodyEffect(op);
   return true;
@@ -156,9 +161,12 @@ std::optional<Walk> ChainFinder::step(ConvSite &site, ChannelExprs &exprs,
   next.cut.ops.push_back(reader);
   next.cut.otherBlock |= reader->getBlock() != site.conv->getBlock();
   const Affine &after = next.cut.affine;
-  if (after.scale &&
-      (after.scale != before.scale || after.shift != before.shift))
+  bool ends = after.scale &&
+              (after.scale != before.scale || after.shift != before.shift);
+  if (ends)
     next.ends.push_back(next.cut);
+  if (next.cut.head && !ends)
+    return std::nullopt;
   return next;
 }
 
@@ -193,7 +201,9 @@ void ChainFinder::examine(ConvSite &site) {
   while (!worklist.empty()) {
     Walk walk = std::move(worklist.back());
     worklist.pop_back();
-    SmallVector<Operation *> readers = readersOf(walk.value);
+    SmallVector<Operation *> readers;
+    if (!walk.cut.head)
+      readers = readersOf(walk.value);
     std::vector<Walk> further;
     // A chain that has its scale may end before a split; else every reader
     // is followed to say what keeps it.

@@ -216,6 +216,7 @@ BnChain fuse::decideFold(ConvSite &site, std::shared_ptr<ChannelExprs> exprs,
   FoldInput in{site, *exprs, cut, options, {}};
   in.chain.conv = site.conv;
   in.chain.ops = cut.ops;
+  in.chain.head = cut.head;
   in.chain.exprs = exprs;
   in.chain.scale = *cut.affine.scale;
   in.chain.shift = cut.affine.shift;

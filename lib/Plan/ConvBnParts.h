@@ -77,11 +77,17 @@ private:
 struct Affine {
   std::optional<ExprId> scale, shift;
   bool cast = false; ///< changed its element type on the way
+
+  bool operator==(const Affine &other) const {
+    return scale == other.scale && shift == other.shift && cast == other.cast;
+  }
 };
 
 /// What a scalar in the body of an elementwise operation is: unknown, a value
 /// per channel, or affine in the convolution's result.
 using Scalar = std::variant<std::monostate, ExprId, Affine>;
+
+using Scalars = llvm::DenseMap<mlir::Value, Scalar>;
 
 /// Symbolic evaluation of bodies, and of where an operand's values come from.
 class ChannelTracer {
@@ -89,10 +95,10 @@ public:
   ChannelTracer(ConvSite &site, ChannelExprs &exprs)
       : site(site), exprs(exprs) {}
 
-  /// The value that `op`, with `axes` for each loop, yields as `result`. `read`
-  /// gives the scalars that operands pass to the body.
-  Scalar evaluate(mlir::linalg::LinalgOp op, unsigned result,
-                  llvm::function_ref<Scalar(mlir::OpOperand &)> read);
+  /// All scalars in the body of `op` that are used. `read` gives those that
+  /// operands pass to it.
+  Scalars evaluate(mlir::linalg::LinalgOp op,
+                   llvm::function_ref<Scalar(mlir::OpOperand &)> read);
   /// Where the elements of a tensor with these axes, or a scalar, come from:
   /// looks through reshapes, broadcasts, fills and elementwise operations.
   ExprId trace(mlir::Value value, const Axes &axes);
@@ -114,6 +120,11 @@ private:
   unsigned depth = 0, inlined = 0;
 };
 
+/// The last affine value of a body that all uses of the convolution's result in
+/// it go through: the end of a batch normalisation that is followed by an
+/// activation in the same body. Null if there is none.
+mlir::Value affineHead(mlir::linalg::LinalgOp op, const Scalars &scalars);
+
 /// When values are known, with what was found remembered.
 class WeightKinds {
 public:
@@ -132,6 +143,7 @@ private:
 struct Cut {
   Affine affine;
   llvm::SmallVector<mlir::Operation *> ops;
+  mlir::Value head;        ///< see BnChain
   unsigned consumers = 1;  ///< most readers of a value before the end
   bool otherBlock = false; ///< an operation is in another block
   std::string effect;      ///< of a body; empty if none

@@ -129,10 +129,10 @@ Scalar ChannelTracer::apply(Operation &op, ArrayRef<Scalar> operands) {
   return exprs.op(&op, ids);
 }
 
-Scalar ChannelTracer::evaluate(linalg::LinalgOp op, unsigned result,
-                               llvm::function_ref<Scalar(OpOperand &)> read) {
+Scalars ChannelTracer::evaluate(linalg::LinalgOp op,
+                                llvm::function_ref<Scalar(OpOperand &)> read) {
   Block *body = op.getBlock();
-  llvm::DenseMap<Value, Scalar> scalars;
+  Scalars scalars;
   SmallVector<OpOperand *> passed = op.getOpOperandsMatchingBBargs();
   auto lookup = [&](Value value) -> Scalar {
     auto it = scalars.find(value);
@@ -148,14 +148,56 @@ Scalar ChannelTracer::evaluate(linalg::LinalgOp op, unsigned result,
     scalars[value] = found;
     return found;
   };
-  for (Operation &nested : body->without_terminator()) {
+  for (Operation &nested : *body) {
     SmallVector<Scalar, 3> operands;
     for (Value operand : nested.getOperands())
       operands.push_back(lookup(operand));
     if (nested.getNumResults() == 1)
       scalars[nested.getResult(0)] = apply(nested, operands);
   }
-  return lookup(body->getTerminator()->getOperand(result));
+  return scalars;
+}
+
+static bool isAffine(const Scalars &scalars, Value value) {
+  return std::holds_alternative<Affine>(scalars.lookup(value));
+}
+
+/// The affine values from the block argument to `value`. An affine operation
+/// has one affine operand.
+static SmallVector<Value> affinePath(const Scalars &scalars, Value value) {
+  SmallVector<Value> path{value};
+  while (Operation *def = path.back().getDefiningOp())
+    path.push_back(*llvm::find_if(def->getOperands(), [&](Value operand) {
+      return isAffine(scalars, operand);
+    }));
+  std::reverse(path.begin(), path.end());
+  return path;
+}
+
+Value fuse::affineHead(linalg::LinalgOp op, const Scalars &scalars) {
+  // Affine values that something else reads: their paths from the block
+  // argument have a part in common.
+  std::optional<SmallVector<Value>> common;
+  auto visit = [&](Value value) {
+    if (!isAffine(scalars, value) ||
+        llvm::all_of(value.getUsers(), [&](Operation *user) {
+          return user->getNumResults() == 1 &&
+                 isAffine(scalars, user->getResult(0));
+        }))
+      return;
+    SmallVector<Value> path = affinePath(scalars, value);
+    if (!common)
+      common = path;
+    auto end =
+        std::mismatch(common->begin(), common->end(), path.begin(), path.end());
+    common->erase(end.first, common->end());
+  };
+  llvm::for_each(op.getBlock()->getArguments(), visit);
+  for (Operation &nested : *op.getBlock())
+    llvm::for_each(nested.getResults(), visit);
+  if (!common || common->empty() || isa<BlockArgument>(common->back()))
+    return {};
+  return common->back();
 }
 
 //===----------------------------------------------------------------------===//
@@ -214,16 +256,17 @@ std::optional<ExprId> ChannelTracer::inlineProducer(Value value,
   ++inlined;
   ++depth;
   llvm::scope_exit leave([&] { --depth; });
-  Scalar found = evaluate(op, result, [&](OpOperand &operand) {
+  Scalars scalars = evaluate(op, [&](OpOperand &operand) {
     return traceOperand(op, operand, loopAxes);
   });
+  Value yielded = op.getBlock()->getTerminator()->getOperand(result);
+  Scalar found = scalars.lookup(yielded);
   auto *expr = std::get_if<ExprId>(&found);
   if (!expr)
     return std::nullopt;
   // What another operation computes is better read than computed again, unless
   // only the inlined form shows that it does not depend on every axis.
-  bool moves =
-      isa<BlockArgument>(op.getBlock()->getTerminator()->getOperand(result));
+  bool moves = isa<BlockArgument>(yielded);
   if (moves || !exprs[*expr].computed || site.isFull(axisSetOf(axes)))
     return *expr;
   return std::nullopt;

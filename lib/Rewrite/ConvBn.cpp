@@ -12,283 +12,113 @@
 //     =>  %s = gamma / sqrt(var + eps);  %b = -mean * s
 //         %z = conv(%x, %w * %s) -> broadcast(%b)
 //
-// `%s`, `%b` and `%w * %s` are one generic operation each, or constants if the
-// weights are. Changes no operation in place and never touches a constant that
-// others read. Decides nothing.
+// Changes no operation in place. Decides nothing.
 //
 //===----------------------------------------------------------------------===//
 
 #include "fuse/Rewrite/ConvBn.h"
-#include "fuse/Rewrite/Passes.h"
-#include "mlir/IR/DialectResourceBlobManager.h"
-#include "mlir/IR/Matchers.h"
+#include "ConvBnParts.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 using namespace fuse;
 
+/// Facts and verdicts of the old operation do not hold for its copy.
+static void removeFacts(Operation *copy) {
+  for (StringRef name :
+       {names::kId, names::kCost, names::kDep, names::kBoundary})
+    copy->removeDiscardableAttr(name);
+}
+
+//===----------------------------------------------------------------------===//
+// The rest of an operation that is affine in part
+//===----------------------------------------------------------------------===//
+
 namespace {
 
-class ChainFolder {
+/// `op` again, without what its body does up to `head`, on `value` instead of
+/// `old`.
+class TailBuilder {
 public:
-  explicit ChainFolder(const BnChain &chain)
-      : chain(chain), exprs(*chain.exprs), builder(chain.last()),
-        loc(chain.conv.getLoc()),
-        resultType(cast<RankedTensorType>(chain.conv->getResult(0).getType())) {
-    for (unsigned axis : chain.channels)
-      channelShape.push_back(resultType.getDimSize(axis));
+  TailBuilder(linalg::GenericOp op, Value head, Value old)
+      : op(op), head(head), old(old) {
+    findNeeded();
   }
-
-  /// Builds the new convolution and the reshapes after it.
-  Value run();
+  Value build(OpBuilder &builder, Value value);
 
 private:
-  AffineMap channelMap(const Axes &axes);
-  std::pair<Value, Axes> splitLeaf(const ChannelNode &node);
-  Value emitOp(OpBuilder &body, const ChannelNode &node,
-               const llvm::DenseMap<ExprId, Value> &values);
-  Value channelTensor(ExprId root);
-  Value constantFilter();
-  Value scaledFilter();
-  Value destination();
-  Value initialValue();
-  Value applyReshapes(Value value);
+  void findNeeded();
+  bool isNeeded(Operation *nested) {
+    return needed.contains(op.getBlock()->findAncestorOpInBlock(*nested));
+  }
 
-  const BnChain &chain;
-  const ChannelExprs &exprs;
-  OpBuilder builder;
-  Location loc;
-  RankedTensorType resultType;
-  SmallVector<int64_t> channelShape;
+  linalg::GenericOp op;
+  Value head, old;
+  llvm::DenseSet<Operation *> needed; ///< operations of the body, after `head`
 };
 
 } // namespace
 
-/// Parallel iterators, `count` of them.
-static SmallVector<utils::IteratorType> parallel(size_t count) {
-  return SmallVector<utils::IteratorType>(count, utils::IteratorType::parallel);
-}
-
-static Value emptyLike(OpBuilder &builder, Location loc, Value tensor) {
-  auto type = cast<RankedTensorType>(tensor.getType());
-  return tensor::EmptyOp::create(builder, loc,
-                                 tensor::getMixedSizes(builder, loc, tensor),
-                                 type.getElementType());
-}
-
-//===----------------------------------------------------------------------===//
-// Values per channel
-//===----------------------------------------------------------------------===//
-
-/// The map from channels to the elements of a leaf with at most one axis for
-/// each dimension.
-AffineMap ChainFolder::channelMap(const Axes &axes) {
-  SmallVector<AffineExpr> results;
-  for (ArrayRef<unsigned> dim : axes) {
-    if (dim.empty()) {
-      results.push_back(builder.getAffineConstantExpr(0));
-      continue;
-    }
-    auto *channel = llvm::find(chain.channels, dim.front());
-    results.push_back(
-        builder.getAffineDimExpr(channel - chain.channels.begin()));
+void TailBuilder::findNeeded() {
+  for (Operation &nested : llvm::reverse(*op.getBlock())) {
+    bool used = &nested != head.getDefiningOp() &&
+                llvm::any_of(nested.getUsers(),
+                             [&](Operation *user) { return isNeeded(user); });
+    if (used || nested.hasTrait<OpTrait::IsTerminator>())
+      needed.insert(&nested);
   }
-  return AffineMap::get(chain.channels.size(), 0, results,
-                        builder.getContext());
 }
 
-/// The leaf with every dimension that collapses several axes expanded.
-std::pair<Value, Axes> ChainFolder::splitLeaf(const ChannelNode &node) {
-  auto type = cast<RankedTensorType>(node.leaf.getType());
-  SmallVector<int64_t> shape;
-  SmallVector<ReassociationIndices> groups;
-  Axes axes;
-  for (auto [dim, collapsed] : llvm::enumerate(node.axes)) {
-    auto &group = groups.emplace_back();
-    if (collapsed.size() < 2) {
-      group.push_back(shape.size());
-      shape.push_back(type.getDimSize(dim));
-      axes.push_back(collapsed);
-      continue;
-    }
-    for (unsigned axis : collapsed) {
-      group.push_back(shape.size());
-      shape.push_back(resultType.getDimSize(axis));
-      axes.push_back({axis});
-    }
-  }
-  if (axes.size() == node.axes.size())
-    return {node.leaf, axes};
-  auto expanded = RankedTensorType::get(shape, type.getElementType());
-  return {
-      tensor::ExpandShapeOp::create(builder, loc, expanded, node.leaf, groups),
-      axes};
-}
-
-Value ChainFolder::emitOp(OpBuilder &body, const ChannelNode &node,
-                          const llvm::DenseMap<ExprId, Value> &values) {
-  SmallVector<Value> operands;
-  for (ExprId operand : node.operands)
-    operands.push_back(values.lookup(operand));
-  if (node.prototype) {
-    Operation *copy = body.clone(*node.prototype);
-    copy->setOperands(operands);
-    return copy->getResult(0);
-  }
-  OperationState state(loc, node.name);
-  state.addOperands(operands);
-  state.addTypes(node.type);
-  return body.create(state)->getResult(0);
-}
-
-/// One generic operation that computes `root` for each channel.
-Value ChainFolder::channelTensor(ExprId root) {
-  SmallVector<ExprId> order = exprs.reachable(root);
-  SmallVector<Value> inputs;
-  SmallVector<AffineMap> maps;
-  llvm::MapVector<std::pair<Value, AffineMap>, unsigned> inputOf;
-  llvm::DenseMap<ExprId, unsigned> argOf;
-  for (ExprId id : order) {
-    const ChannelNode &node = exprs[id];
-    if (node.kind != ChannelNode::Kind::Leaf ||
-        !isa<RankedTensorType>(node.leaf.getType()))
-      continue;
-    auto [leaf, axes] = splitLeaf(node);
-    AffineMap map = channelMap(axes);
-    auto [slot, isNew] = inputOf.try_emplace({leaf, map}, inputs.size());
-    if (isNew) {
-      inputs.push_back(leaf);
+Value TailBuilder::build(OpBuilder &builder, Value value) {
+  SmallVector<Value> inputs{value};
+  SmallVector<AffineMap> maps(1);
+  SmallVector<Value> args{head};
+  for (OpOperand &operand : op->getOpOperands()) {
+    BlockArgument arg = op.getMatchingBlockArgument(&operand);
+    AffineMap map = op.getMatchingIndexingMap(&operand);
+    bool used = llvm::any_of(arg.getUsers(),
+                             [&](Operation *user) { return isNeeded(user); });
+    if (operand.get() == old) {
+      maps.front() = map;
+    } else if (op.isDpsInput(&operand) && used) {
+      inputs.push_back(operand.get());
       maps.push_back(map);
+      args.push_back(arg);
     }
-    argOf[id] = slot->second;
   }
-  maps.push_back(builder.getMultiDimIdentityMap(channelShape.size()));
-  Value empty =
-      tensor::EmptyOp::create(builder, loc, channelShape, exprs[root].type);
-  auto generic = linalg::GenericOp::create(
-      builder, loc, empty.getType(), inputs, empty, maps,
-      parallel(channelShape.size()),
-      [&](OpBuilder &body, Location, ValueRange args) {
-        llvm::DenseMap<ExprId, Value> values;
-        for (ExprId id : order) {
-          const ChannelNode &node = exprs[id];
-          if (node.kind == ChannelNode::Kind::Constant)
-            values[id] = arith::ConstantOp::create(body, loc, node.constant);
-          else if (node.kind == ChannelNode::Kind::Op)
-            values[id] = emitOp(body, node, values);
-          else
-            values[id] =
-                argOf.contains(id) ? Value(args[argOf.lookup(id)]) : node.leaf;
-        }
-        linalg::YieldOp::create(body, loc, values.lookup(root));
+  Value init = op.getDpsInits()[0];
+  maps.push_back(op.getMatchingIndexingMap(op.getDpsInitOperand(0)));
+  args.push_back(op.getBlock()->getArguments().back());
+  auto tail = linalg::GenericOp::create(
+      builder, op.getLoc(), op->getResultTypes(), inputs,
+      init == old ? value : init, maps, op.getIteratorTypesArray(),
+      [&](OpBuilder &inner, Location, ValueRange newArgs) {
+        IRMapping mapping;
+        for (auto [arg, newArg] : llvm::zip_equal(args, newArgs))
+          mapping.map(arg, newArg);
+        for (Operation &nested : *op.getBlock())
+          if (needed.contains(&nested))
+            inner.clone(nested, mapping);
       });
-  return generic.getResult(0);
+  tail->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+  removeFacts(tail);
+  return tail.getResult(0);
 }
 
 //===----------------------------------------------------------------------===//
-// Weights
+// The chain
 //===----------------------------------------------------------------------===//
-
-/// The folded filter as a constant: a resource of its own where the filter is a
-/// resource, else dense.
-Value ChainFolder::constantFilter() {
-  Value filter = chain.conv->getOperand(chain.filter);
-  auto type = cast<RankedTensorType>(filter.getType());
-  ArrayRef<char> raw = chain.constants->filter;
-  Attribute source;
-  TypedAttr folded;
-  if (matchPattern(filter, m_Constant(&source)) &&
-      isa<DenseResourceElementsAttr>(source)) {
-    StringRef key =
-        cast<DenseResourceElementsAttr>(source).getRawHandle().getKey();
-    constexpr size_t kAlignment = 64; // a cache line
-    auto &manager =
-        DenseResourceElementsHandle::getManagerInterface(builder.getContext());
-    folded = DenseResourceElementsAttr::get(
-        type, manager.insert((key + "_folded").str(),
-                             HeapAsmResourceBlob::allocateAndCopyWithAlign(
-                                 raw, kAlignment, /*dataIsMutable=*/false)));
-  } else {
-    folded = DenseElementsAttr::getFromRawBuffer(type, raw);
-  }
-  return arith::ConstantOp::create(builder, loc, folded);
-}
-
-/// `w * s`, along the dimensions of the filter that the channels index.
-Value ChainFolder::scaledFilter() {
-  if (chain.constants)
-    return constantFilter();
-  linalg::LinalgOp conv = chain.conv;
-  Value filter = conv->getOperand(chain.filter);
-  Value scale = channelTensor(chain.scale);
-  AffineMap read =
-      conv.getMatchingIndexingMap(conv.getDpsInputOperand(chain.filter));
-  AffineMap written = conv.getMatchingIndexingMap(conv.getDpsInitOperand(0));
-  SmallVector<AffineExpr> channels;
-  for (unsigned axis : chain.channels) {
-    AffineExpr loop = written.getResult(axis);
-    auto *dim = llvm::find(read.getResults(), loop);
-    channels.push_back(
-        builder.getAffineDimExpr(dim - read.getResults().begin()));
-  }
-  unsigned rank = read.getNumResults();
-  AffineMap identity = builder.getMultiDimIdentityMap(rank);
-  AffineMap scaleMap = AffineMap::get(rank, 0, channels, builder.getContext());
-  Value empty = emptyLike(builder, loc, filter);
-  auto generic = linalg::GenericOp::create(
-      builder, loc, empty.getType(), ValueRange{filter, scale}, empty,
-      ArrayRef<AffineMap>{identity, scaleMap, identity}, parallel(rank),
-      [&](OpBuilder &body, Location, ValueRange args) {
-        Value product = arith::MulFOp::create(body, loc, args[0], args[1]);
-        linalg::YieldOp::create(body, loc, product);
-      });
-  return generic.getResult(0);
-}
-
-/// An uninitialised tensor of the result's type: the one that the initial value
-/// was made in, if there is one.
-Value ChainFolder::destination() {
-  Value init = chain.conv.getDpsInits()[0];
-  Value source = init;
-  while (auto def = source.getDefiningOp<linalg::LinalgOp>()) {
-    unsigned result = cast<OpResult>(source).getResultNumber();
-    source = def.getDpsInits()[result];
-  }
-  if (source.getDefiningOp<tensor::EmptyOp>() && source.getType() == resultType)
-    return source;
-  return emptyLike(builder, loc, init);
-}
-
-/// What the accumulators start from: the old zeros, or the shift.
-Value ChainFolder::initialValue() {
-  if (!chain.shift || (chain.constants && chain.constants->shiftIsZero)) {
-    Value init = chain.conv.getDpsInits()[0];
-    return init;
-  }
-  Value shift;
-  if (chain.constants) {
-    auto type =
-        RankedTensorType::get(channelShape, resultType.getElementType());
-    shift = arith::ConstantOp::create(
-        builder, loc,
-        DenseElementsAttr::getFromRawBuffer(type, chain.constants->shift));
-  } else {
-    shift = channelTensor(*chain.shift);
-  }
-  SmallVector<int64_t> added;
-  for (int64_t axis = 0; axis < resultType.getRank(); ++axis)
-    if (!llvm::is_contained(chain.channels, axis))
-      added.push_back(axis);
-  if (added.empty())
-    return shift;
-  return linalg::BroadcastOp::create(builder, loc, shift, destination(), added)
-      ->getResult(0);
-}
 
 /// Reshapes, casts and transposes of the chain, again, on the new value.
-Value ChainFolder::applyReshapes(Value value) {
+static Value applyReshapes(OpBuilder &builder, const BnChain &chain,
+                           Value value) {
   Value old = chain.conv->getResult(0);
   for (Operation *op : chain.ops) {
+    if (chain.head && op == chain.last())
+      return TailBuilder(cast<linalg::GenericOp>(op), chain.head, old)
+          .build(builder, value);
     auto structured = dyn_cast<linalg::LinalgOp>(op);
     if (!structured) {
       IRMapping mapping;
@@ -313,19 +143,15 @@ Value ChainFolder::applyReshapes(Value value) {
   return value;
 }
 
-Value ChainFolder::run() {
-  Value filter = scaledFilter();
-  Value init = initialValue();
+static Value buildFolded(const BnChain &chain) {
+  OpBuilder builder(chain.last());
+  FoldedWeights weights = buildWeights(builder, chain);
   Operation *conv = builder.clone(*chain.conv);
-  conv->setOperand(chain.filter, filter);
-  linalg::LinalgOp folded = cast<linalg::LinalgOp>(conv);
-  folded.setDpsInitOperand(0, init);
-  // Facts and verdicts of the old convolution do not hold for this one.
-  for (StringRef name :
-       {names::kId, names::kCost, names::kDep, names::kBoundary})
-    conv->removeDiscardableAttr(name);
+  conv->setOperand(chain.filter, weights.filter);
+  cast<linalg::LinalgOp>(conv).setDpsInitOperand(0, weights.init);
+  removeFacts(conv);
   conv->setDiscardableAttr(names::kFolded, builder.getStringAttr("conv-bn"));
-  return applyReshapes(conv->getResult(0));
+  return applyReshapes(builder, chain, conv->getResult(0));
 }
 
 /// Lets questions for an extent of what will be gone ask the initial value,
@@ -338,7 +164,7 @@ static void redirectDims(linalg::LinalgOp op) {
 }
 
 void fuse::foldChain(const BnChain &chain, llvm::SetVector<Operation *> &old) {
-  Value value = ChainFolder(chain).run();
+  Value value = buildFolded(chain);
   redirectDims(chain.conv);
   for (Operation *op : chain.ops)
     if (auto structured = dyn_cast<linalg::LinalgOp>(op))
@@ -362,6 +188,7 @@ void fuse::eraseUnused(llvm::SetVector<Operation *> ops) {
             needed.insert(def);
     });
     ops.insert_range(needed);
+    op->walk([&](Operation *nested) { ops.remove(nested); });
     op->erase();
   }
 }

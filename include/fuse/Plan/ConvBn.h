@@ -106,6 +106,9 @@ struct BnChain {
   /// From the convolution to the last scale or shift: elementwise operations,
   /// and reshapes in between.
   llvm::SmallVector<mlir::Operation *> ops;
+  /// Where the last operation goes on with something else: the value in its
+  /// body that the chain ends with. Null where the whole operation is affine.
+  mlir::Value head;
   unsigned index = 0; ///< in the function, in program order
   Decision decision;
   WeightKind weights = WeightKind::RunTime;

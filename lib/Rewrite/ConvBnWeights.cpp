@@ -1,0 +1,287 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the fuse project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Scaled filter and shift of a conv-BN fold: one generic operation each, or
+// constants. Never touches a constant that others read.
+//
+//===----------------------------------------------------------------------===//
+
+#include "ConvBnParts.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
+#include "mlir/IR/Matchers.h"
+
+using namespace mlir;
+using namespace fuse;
+
+namespace {
+
+class WeightBuilder {
+public:
+  WeightBuilder(OpBuilder &builder, const BnChain &chain)
+      : chain(chain), exprs(*chain.exprs), builder(builder),
+        loc(chain.conv.getLoc()),
+        resultType(cast<RankedTensorType>(chain.conv->getResult(0).getType())) {
+    for (unsigned axis : chain.channels)
+      channelShape.push_back(resultType.getDimSize(axis));
+  }
+
+  Value scaledFilter();
+  Value initialValue();
+
+private:
+  AffineMap channelMap(const Axes &axes);
+  std::pair<Value, Axes> splitLeaf(const ChannelNode &node);
+  Value emitOp(OpBuilder &body, const ChannelNode &node,
+               const llvm::DenseMap<ExprId, Value> &values);
+  Value channelTensor(ExprId root);
+  Value constantFilter();
+  Value shiftTensor();
+  Value destination();
+
+  const BnChain &chain;
+  const ChannelExprs &exprs;
+  OpBuilder &builder;
+  Location loc;
+  RankedTensorType resultType;
+  SmallVector<int64_t> channelShape;
+};
+
+} // namespace
+
+/// Parallel iterators, `count` of them.
+static SmallVector<utils::IteratorType> parallel(size_t count) {
+  return SmallVector<utils::IteratorType>(count, utils::IteratorType::parallel);
+}
+
+Value fuse::emptyLike(OpBuilder &builder, Location loc, Value tensor) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  return tensor::EmptyOp::create(builder, loc,
+                                 tensor::getMixedSizes(builder, loc, tensor),
+                                 type.getElementType());
+}
+
+//===----------------------------------------------------------------------===//
+// Values per channel
+//===----------------------------------------------------------------------===//
+
+/// The map from channels to the elements of a leaf with at most one axis for
+/// each dimension.
+AffineMap WeightBuilder::channelMap(const Axes &axes) {
+  SmallVector<AffineExpr> results;
+  for (ArrayRef<unsigned> dim : axes) {
+    if (dim.empty()) {
+      results.push_back(builder.getAffineConstantExpr(0));
+      continue;
+    }
+    auto *channel = llvm::find(chain.channels, dim.front());
+    results.push_back(
+        builder.getAffineDimExpr(channel - chain.channels.begin()));
+  }
+  return AffineMap::get(chain.channels.size(), 0, results,
+                        builder.getContext());
+}
+
+/// The leaf with every dimension that collapses several axes expanded.
+std::pair<Value, Axes> WeightBuilder::splitLeaf(const ChannelNode &node) {
+  auto type = cast<RankedTensorType>(node.leaf.getType());
+  SmallVector<int64_t> shape;
+  SmallVector<ReassociationIndices> groups;
+  Axes axes;
+  for (auto [dim, collapsed] : llvm::enumerate(node.axes)) {
+    auto &group = groups.emplace_back();
+    if (collapsed.size() < 2) {
+      group.push_back(shape.size());
+      shape.push_back(type.getDimSize(dim));
+      axes.push_back(collapsed);
+      continue;
+    }
+    for (unsigned axis : collapsed) {
+      group.push_back(shape.size());
+      shape.push_back(resultType.getDimSize(axis));
+      axes.push_back({axis});
+    }
+  }
+  if (axes.size() == node.axes.size())
+    return {node.leaf, axes};
+  auto expanded = RankedTensorType::get(shape, type.getElementType());
+  Value leaf = node.leaf;
+  if (!type.hasStaticShape())
+    leaf = tensor::CastOp::create(
+        builder, loc,
+        tensor::CollapseShapeOp::inferCollapsedType(expanded, groups), leaf);
+  return {tensor::ExpandShapeOp::create(builder, loc, expanded, leaf, groups),
+          axes};
+}
+
+Value WeightBuilder::emitOp(OpBuilder &body, const ChannelNode &node,
+                            const llvm::DenseMap<ExprId, Value> &values) {
+  SmallVector<Value> operands;
+  for (ExprId operand : node.operands)
+    operands.push_back(values.lookup(operand));
+  if (node.prototype) {
+    Operation *copy = body.clone(*node.prototype);
+    copy->setOperands(operands);
+    return copy->getResult(0);
+  }
+  OperationState state(loc, node.name);
+  state.addOperands(operands);
+  state.addTypes(node.type);
+  return body.create(state)->getResult(0);
+}
+
+/// One generic operation that computes `root` for each channel.
+Value WeightBuilder::channelTensor(ExprId root) {
+  SmallVector<ExprId> order = exprs.reachable(root);
+  SmallVector<Value> inputs;
+  SmallVector<AffineMap> maps;
+  llvm::MapVector<std::pair<Value, AffineMap>, unsigned> inputOf;
+  llvm::DenseMap<ExprId, unsigned> argOf;
+  for (ExprId id : order) {
+    const ChannelNode &node = exprs[id];
+    if (node.kind != ChannelNode::Kind::Leaf ||
+        !isa<RankedTensorType>(node.leaf.getType()))
+      continue;
+    auto [leaf, axes] = splitLeaf(node);
+    AffineMap map = channelMap(axes);
+    auto [slot, isNew] = inputOf.try_emplace({leaf, map}, inputs.size());
+    if (isNew) {
+      inputs.push_back(leaf);
+      maps.push_back(map);
+    }
+    argOf[id] = slot->second;
+  }
+  maps.push_back(builder.getMultiDimIdentityMap(channelShape.size()));
+  Value empty =
+      tensor::EmptyOp::create(builder, loc, channelShape, exprs[root].type);
+  auto generic = linalg::GenericOp::create(
+      builder, loc, empty.getType(), inputs, empty, maps,
+      parallel(channelShape.size()),
+      [&](OpBuilder &body, Location, ValueRange args) {
+        llvm::DenseMap<ExprId, Value> values;
+        for (ExprId id : order) {
+          const ChannelNode &node = exprs[id];
+          if (node.kind == ChannelNode::Kind::Constant)
+            values[id] = arith::ConstantOp::create(body, loc, node.constant);
+          else if (node.kind == ChannelNode::Kind::Op)
+            values[id] = emitOp(body, node, values);
+          else
+            values[id] =
+                argOf.contains(id) ? Value(args[argOf.lookup(id)]) : node.leaf;
+        }
+        linalg::YieldOp::create(body, loc, values.lookup(root));
+      });
+  return generic.getResult(0);
+}
+
+//===----------------------------------------------------------------------===//
+// Weights
+//===----------------------------------------------------------------------===//
+
+/// The folded filter as a constant: a resource of its own where the filter is a
+/// resource, else dense.
+Value WeightBuilder::constantFilter() {
+  Value filter = chain.conv->getOperand(chain.filter);
+  auto type = cast<RankedTensorType>(filter.getType());
+  ArrayRef<char> raw = chain.constants->filter;
+  Attribute source;
+  TypedAttr folded;
+  if (matchPattern(filter, m_Constant(&source)) &&
+      isa<DenseResourceElementsAttr>(source)) {
+    StringRef key =
+        cast<DenseResourceElementsAttr>(source).getRawHandle().getKey();
+    constexpr size_t kAlignment = 64; // a cache line
+    auto &manager =
+        DenseResourceElementsHandle::getManagerInterface(builder.getContext());
+    folded = DenseResourceElementsAttr::get(
+        type, manager.insert((key + "_folded").str(),
+                             HeapAsmResourceBlob::allocateAndCopyWithAlign(
+                                 raw, kAlignment, /*dataIsMutable=*/false)));
+  } else {
+    folded = DenseElementsAttr::getFromRawBuffer(type, raw);
+  }
+  return arith::ConstantOp::create(builder, loc, folded);
+}
+
+/// `w * s`, along the dimensions of the filter that the channels index.
+Value WeightBuilder::scaledFilter() {
+  if (chain.constants)
+    return constantFilter();
+  linalg::LinalgOp conv = chain.conv;
+  Value filter = conv->getOperand(chain.filter);
+  Value scale = channelTensor(chain.scale);
+  AffineMap read =
+      conv.getMatchingIndexingMap(conv.getDpsInputOperand(chain.filter));
+  AffineMap written = conv.getMatchingIndexingMap(conv.getDpsInitOperand(0));
+  SmallVector<AffineExpr> channels;
+  for (unsigned axis : chain.channels) {
+    AffineExpr loop = written.getResult(axis);
+    auto *dim = llvm::find(read.getResults(), loop);
+    channels.push_back(
+        builder.getAffineDimExpr(dim - read.getResults().begin()));
+  }
+  unsigned rank = read.getNumResults();
+  AffineMap identity = builder.getMultiDimIdentityMap(rank);
+  AffineMap scaleMap = AffineMap::get(rank, 0, channels, builder.getContext());
+  Value empty = emptyLike(builder, loc, filter);
+  auto generic = linalg::GenericOp::create(
+      builder, loc, empty.getType(), ValueRange{filter, scale}, empty,
+      ArrayRef<AffineMap>{identity, scaleMap, identity}, parallel(rank),
+      [&](OpBuilder &body, Location, ValueRange args) {
+        Value product = arith::MulFOp::create(body, loc, args[0], args[1]);
+        linalg::YieldOp::create(body, loc, product);
+      });
+  return generic.getResult(0);
+}
+
+/// An uninitialised tensor of the result's type: the one that the initial value
+/// was made in, if there is one.
+Value WeightBuilder::destination() {
+  Value init = chain.conv.getDpsInits()[0];
+  Value source = init;
+  while (auto def = source.getDefiningOp<linalg::LinalgOp>()) {
+    unsigned result = cast<OpResult>(source).getResultNumber();
+    source = def.getDpsInits()[result];
+  }
+  if (source.getDefiningOp<tensor::EmptyOp>() && source.getType() == resultType)
+    return source;
+  return emptyLike(builder, loc, init);
+}
+
+/// The shift for each channel.
+Value WeightBuilder::shiftTensor() {
+  if (!chain.constants)
+    return channelTensor(*chain.shift);
+  auto type = RankedTensorType::get(channelShape, resultType.getElementType());
+  return arith::ConstantOp::create(
+      builder, loc,
+      DenseElementsAttr::getFromRawBuffer(type, chain.constants->shift));
+}
+
+/// What the accumulators start from: the old zeros, or the shift.
+Value WeightBuilder::initialValue() {
+  linalg::LinalgOp conv = chain.conv;
+  if (!chain.shift || (chain.constants && chain.constants->shiftIsZero))
+    return conv.getDpsInits()[0];
+  Value shift = shiftTensor();
+  SmallVector<int64_t> added;
+  for (int64_t axis = 0; axis < resultType.getRank(); ++axis)
+    if (!llvm::is_contained(chain.channels, axis))
+      added.push_back(axis);
+  if (added.empty())
+    return shift;
+  return linalg::BroadcastOp::create(builder, loc, shift, destination(), added)
+      ->getResult(0);
+}
+
+FoldedWeights fuse::buildWeights(OpBuilder &builder, const BnChain &chain) {
+  WeightBuilder weights(builder, chain);
+  Value filter = weights.scaledFilter();
+  return {filter, weights.initialValue()};
+}
