@@ -8,7 +8,8 @@
 //
 // Which `outs` operands cannot reuse their buffer. MLIR's One-Shot analysis
 // decides; data that can be made again at no cost (an empty tensor, a fill, a
-// constant) is no hazard here, however many operators share it. Changes nothing.
+// constant) is no hazard here, however many operators share it. Changes
+// nothing.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,9 +26,11 @@ using namespace fuse;
 /// The tensor a chain of glue starts from (its first source each time).
 static Value rootOf(Value value) {
   while (Operation *def = value.getDefiningOp()) {
-    if (!isGlue(def) || isa<tensor::PadOp, tensor::ConcatOp>(def) || isa<linalg::LinalgOp>(def))
+    if (!isGlue(def) || isa<tensor::PadOp, tensor::ConcatOp>(def) ||
+        isa<linalg::LinalgOp>(def))
       break;
-    value = isa<tensor::InsertSliceOp>(def) ? def->getOperand(1) : glueSources(def).front();
+    value = isa<tensor::InsertSliceOp>(def) ? def->getOperand(1)
+                                            : glueSources(def).front();
   }
   return value;
 }
@@ -45,16 +48,18 @@ static bool overwritesData(Operation *op) {
   if (isa<tensor::InsertSliceOp>(op))
     return !isFreeInit(rootOf(op->getOperand(1)));
   auto dps = dyn_cast<DestinationStyleOpInterface>(op);
-  return dps && dps.hasPureTensorSemantics() && llvm::any_of(dps.getDpsInits(), [](Value init) {
-    return !isFreeInit(rootOf(init));
-  });
+  return dps && dps.hasPureTensorSemantics() &&
+         llvm::any_of(dps.getDpsInits(),
+                      [](Value init) { return !isFreeInit(rootOf(init)); });
 }
 
 void fuse::collectCopies(FunctionFacts &facts) {
-  // The analysis sees tensors through an interface that the bufferization dialect attaches: passes load it.
-  assert(facts.function->getContext()->getLoadedDialect<bufferization::BufferizationDialect>());
-  // One-Shot analysis compares all reads with all writes of a buffer; past this many overwriting operations each is
-  // reported instead, which is safe.
+  // The analysis sees tensors through an interface that the bufferization
+  // dialect attaches: passes load it.
+  assert(facts.function->getContext()
+             ->getLoadedDialect<bufferization::BufferizationDialect>());
+  // One-Shot analysis compares all reads with all writes of a buffer; past this
+  // many overwriting operations each is reported instead, which is safe.
   constexpr unsigned kMostAnalysed = 1000;
   SmallVector<Operation *> writers;
   facts.function->walk([&](Operation *op) {
@@ -68,18 +73,21 @@ void fuse::collectCopies(FunctionFacts &facts) {
     facts.copies.push_back({&operand, reasonFor(rootOf(operand.get()))});
     auto structured = dyn_cast<linalg::LinalgOp>(operand.getOwner());
     std::optional<unsigned> id = facts.idOf(operand.getOwner());
-    if (id && structured.isDpsInit(&operand) && !structured.getMatchingBlockArgument(&operand).use_empty())
+    if (id && structured.isDpsInit(&operand) &&
+        !structured.getMatchingBlockArgument(&operand).use_empty())
       facts.operators[*id].copyOfReadInit = true;
   };
 
   bufferization::OneShotBufferizationOptions options;
   options.allowUnknownOps = true;
   bufferization::OneShotAnalysisState state(facts.function, options);
-  bool analysed = writers.size() <= kMostAnalysed && succeeded(bufferization::analyzeOp(facts.function, state));
+  bool analysed = writers.size() <= kMostAnalysed &&
+                  succeeded(bufferization::analyzeOp(facts.function, state));
   if (!analysed) {
     for (Operation *op : writers)
       for (OpOperand &operand : op->getOpOperands())
-        if (auto dps = dyn_cast<DestinationStyleOpInterface>(op); dps && dps.isDpsInit(&operand))
+        if (auto dps = dyn_cast<DestinationStyleOpInterface>(op);
+            dps && dps.isDpsInit(&operand))
           report(operand);
     return;
   }
@@ -88,7 +96,8 @@ void fuse::collectCopies(FunctionFacts &facts) {
     if (!bufferizable || isa<CallOpInterface>(op))
       return;
     for (OpOperand &operand : op->getOpOperands())
-      if (isa<TensorType>(operand.get().getType()) && !isFreeInit(rootOf(operand.get())) && !state.isInPlace(operand))
+      if (isa<TensorType>(operand.get().getType()) &&
+          !isFreeInit(rootOf(operand.get())) && !state.isInPlace(operand))
         report(operand);
   });
 }

@@ -26,12 +26,17 @@ std::string fuse::bodyEffect(linalg::LinalgOp op) {
   op.getBlock()->walk([&](Operation *nested) {
     if (isMemoryEffectFree(nested) || nested->hasTrait<OpTrait::IsTerminator>())
       return WalkResult::advance();
-    std::optional<SmallVector<MemoryEffects::EffectInstance>> effects = getEffectsRecursively(nested);
-    bool readsOnly = effects && llvm::all_of(*effects, [](const MemoryEffects::EffectInstance &instance) {
-      return isa<MemoryEffects::Read>(instance.getEffect());
-    });
+    std::optional<SmallVector<MemoryEffects::EffectInstance>> effects =
+        getEffectsRecursively(nested);
+    bool readsOnly =
+        effects &&
+        llvm::all_of(*effects,
+                     [](const MemoryEffects::EffectInstance &instance) {
+                       return isa<MemoryEffects::Read>(instance.getEffect());
+                     });
     // An operation with regions is judged by what it holds.
-    if (readsOnly || (nested->getNumRegions() && nested->hasTrait<OpTrait::HasRecursiveMemoryEffects>()))
+    if (readsOnly || (nested->getNumRegions() &&
+                      nested->hasTrait<OpTrait::HasRecursiveMemoryEffects>()))
       return WalkResult::advance();
     effect = nested->getName().getStringRef().str();
     return WalkResult::interrupt();
@@ -39,14 +44,17 @@ std::string fuse::bodyEffect(linalg::LinalgOp op) {
   return effect;
 }
 
-FunctionFacts::FunctionFacts(FunctionOpInterface function) : function(function) {
+FunctionFacts::FunctionFacts(FunctionOpInterface function)
+    : function(function) {
   collectOperators();
+  findParameterValues();
   countWalls();
   collectEdges();
   collectConsumers();
   collectMemoryDependences(*this);
   llvm::sort(edges, [](const Edge &a, const Edge &b) {
-    return std::tie(a.consumer, a.operand, a.producer, a.result) < std::tie(b.consumer, b.operand, b.producer, b.result);
+    return std::tie(a.consumer, a.operand, a.producer, a.result) <
+           std::tie(b.consumer, b.operand, b.producer, b.result);
   });
   measureEdges();
   for (const Dependence &dependence : dependences)
@@ -65,10 +73,13 @@ std::optional<unsigned> FunctionFacts::idOf(Operation *op) const {
 void FunctionFacts::measureEdges() {
   std::map<std::string, int64_t> hints = dimHints(function);
   for (Edge &edge : edges) {
-    linalg::LinalgOp consumer = operators[edge.consumer].op, producer = operators[edge.producer].op;
-    edge.bytesRead = touchedBytes(consumer, consumer->getOpOperand(edge.operand), namer);
+    linalg::LinalgOp consumer = operators[edge.consumer].op,
+                     producer = operators[edge.producer].op;
+    edge.bytesRead =
+        touchedBytes(consumer, consumer->getOpOperand(edge.operand), namer);
     unsigned init = producer->getNumResults() ? edge.result : 0;
-    edge.bytesWritten = touchedBytes(producer, *producer.getDpsInitOperand(init), namer);
+    edge.bytesWritten =
+        touchedBytes(producer, *producer.getDpsInitOperand(init), namer);
     if (!hints.empty()) {
       edge.bytesRead = edge.bytesRead.evaluate(hints);
       edge.bytesWritten = edge.bytesWritten.evaluate(hints);
@@ -78,7 +89,8 @@ void FunctionFacts::measureEdges() {
 
 void FunctionFacts::collectOperators() {
   function->walk<WalkOrder::PreOrder>([&](Operation *op) {
-    // Symbol tables inside a function (gpu.module, a nested module) are not its program.
+    // Symbol tables inside a function (gpu.module, a nested module) are not its
+    // program.
     if (op != function && op->hasTrait<OpTrait::SymbolTable>())
       return WalkResult::skip();
     auto structured = dyn_cast<linalg::LinalgOp>(op);
@@ -101,6 +113,31 @@ void FunctionFacts::collectOperators() {
   });
 }
 
+void FunctionFacts::findParameterValues() {
+  llvm::DenseSet<Value> frozen;
+  for (BlockArgument argument : function.getArguments())
+    if (function.getArgAttr(argument.getArgNumber(), names::kParam))
+      frozen.insert(argument);
+  if (frozen.empty())
+    return;
+  // Definitions come before uses, and what a region captures counts as used by
+  // the operation around it.
+  for (Operation &op : function.getFunctionBody().front()) {
+    bool isFrozen = isMemoryEffectFree(&op) && op.getNumResults();
+    op.walk([&](Operation *nested) {
+      for (Value operand : nested->getOperands())
+        isFrozen &= frozen.contains(operand) ||
+                    (nested != &op &&
+                     op.isAncestor(operand.getParentRegion()->getParentOp()));
+    });
+    if (!isFrozen)
+      continue;
+    frozen.insert(op.result_begin(), op.result_end());
+    if (std::optional<unsigned> id = idOf(&op))
+      operators[*id].fromParameters = true;
+  }
+}
+
 namespace {
 enum class WallKind { None, Memory, Full };
 } // namespace
@@ -111,7 +148,8 @@ enum class WallKind { None, Memory, Full };
 static WallKind wallKindOf(Operation *op) {
   if (isMemoryEffectFree(op) || isa<cf::AssertOp>(op))
     return WallKind::None;
-  std::optional<SmallVector<MemoryEffects::EffectInstance>> effects = getEffectsRecursively(op);
+  std::optional<SmallVector<MemoryEffects::EffectInstance>> effects =
+      getEffectsRecursively(op);
   if (!effects)
     return WallKind::Full;
   WallKind kind = WallKind::None;
@@ -136,11 +174,14 @@ void FunctionFacts::countWalls() {
       std::optional<unsigned> id = idOf(&op);
       if (id)
         operators[*id].position = position;
-      WallKind kind = !id ? wallKindOf(&op) : operators[*id].effect.empty() ? WallKind::None : WallKind::Full;
+      WallKind kind = !id                             ? wallKindOf(&op)
+                      : operators[*id].effect.empty() ? WallKind::None
+                                                      : WallKind::Full;
       full += kind == WallKind::Full;
       memory += kind == WallKind::Memory;
       ++position;
-      // Depth in foreign operations: those that neither compute as an operator nor are looked through.
+      // Depth in foreign operations: those that neither compute as an operator
+      // nor are looked through.
       unsigned depth = 0;
       auto deepest = [&](Value operand) {
         if (Operation *def = operand.getDefiningOp())
@@ -148,16 +189,21 @@ void FunctionFacts::countWalls() {
       };
       llvm::for_each(op.getOperands(), deepest);
       for (Region &region : op.getRegions())
-        region.walk([&](Operation *nested) { llvm::for_each(nested->getOperands(), deepest); });
-      bool foreign = !id && !isGlue(&op) && !isMemoryEffectFree(&op) && op.getNumResults();
-      foreign |= !id && op.getNumRegions() && !isa<linalg::LinalgOp>(op) && !isGlue(&op);
+        region.walk([&](Operation *nested) {
+          llvm::for_each(nested->getOperands(), deepest);
+        });
+      bool foreign =
+          !id && !isGlue(&op) && !isMemoryEffectFree(&op) && op.getNumResults();
+      foreign |= !id && op.getNumRegions() && !isa<linalg::LinalgOp>(op) &&
+                 !isGlue(&op);
       foreignDepth[&op] = depth + foreign;
     }
   }
 }
 
 bool FunctionFacts::wallBetween(unsigned from, unsigned to, bool memory) const {
-  auto first = wallsBefore.lookup(operators[from].op), last = wallsBefore.lookup(operators[to].op);
+  auto first = wallsBefore.lookup(operators[from].op),
+       last = wallsBefore.lookup(operators[to].op);
   // `from` itself counts as a wall in `last` if it has an effect.
   unsigned own = operators[from].effect.empty() ? 0 : 1;
   if (last.first > first.first + own)
@@ -165,7 +211,9 @@ bool FunctionFacts::wallBetween(unsigned from, unsigned to, bool memory) const {
   return memory && last.second > first.second;
 }
 
-bool FunctionFacts::hasHazard(unsigned from, unsigned to) const { return hazards.contains({from, to}); }
+bool FunctionFacts::hasHazard(unsigned from, unsigned to) const {
+  return hazards.contains({from, to});
+}
 
 bool FunctionFacts::pathThroughOther(unsigned from, unsigned to) const {
   Operation *source = operators[from].op, *target = operators[to].op;
@@ -190,7 +238,8 @@ bool FunctionFacts::pathThroughOther(unsigned from, unsigned to) const {
         return foreign;
       if (!source->isBeforeInBlock(def))
         return false;
-      bool isForeign = foreign || (!idOf(def) && !isGlue(def) && !isFreeInit(operand));
+      bool isForeign =
+          foreign || (!idOf(def) && !isGlue(def) && !isFreeInit(operand));
       if (visited.insert({def, isForeign}).second)
         worklist.push_back({def, isForeign});
       return false;
@@ -219,7 +268,8 @@ void FunctionFacts::collectEdges() {
       if (facts.op.isDpsInit(&operand) && !carriesData(facts.op, &operand))
         continue;
       // Backward through glue; each path end that is an operator is an edge.
-      SmallVector<std::pair<Value, SmallVector<Operation *, 2>>> worklist{{operand.get(), {}}};
+      SmallVector<std::pair<Value, SmallVector<Operation *, 2>>> worklist{
+          {operand.get(), {}}};
       llvm::DenseSet<Value> visited;
       while (!worklist.empty()) {
         auto [value, glue] = worklist.pop_back_val();
@@ -260,7 +310,8 @@ void FunctionFacts::collectConsumers() {
           Operation *user = use.getOwner();
           // A use inside an operator's body is a capture by that operator.
           Operation *enclosing = user;
-          while (enclosing && !isa<linalg::LinalgOp>(enclosing) && enclosing != function)
+          while (enclosing && !isa<linalg::LinalgOp>(enclosing) &&
+                 enclosing != function)
             enclosing = enclosing->getParentOp();
           if (enclosing != user && enclosing && idOf(enclosing))
             capturing.insert(enclosing);
@@ -275,7 +326,8 @@ void FunctionFacts::collectConsumers() {
         }
       }
       llvm::sort(consumers.operators);
-      consumers.operators.erase(llvm::unique(consumers.operators), consumers.operators.end());
+      consumers.operators.erase(llvm::unique(consumers.operators),
+                                consumers.operators.end());
       consumers.captures = capturing.size();
       facts.consumers.push_back(std::move(consumers));
     }

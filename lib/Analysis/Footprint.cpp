@@ -26,7 +26,8 @@ using namespace mlir;
 using namespace fuse;
 
 bool Footprint::overflowed() const {
-  for (const Count *count : {&flops, &read, &written, &points, &parallel, &reduction, &transcendentals})
+  for (const Count *count : {&flops, &read, &written, &points, &parallel,
+                             &reduction, &transcendentals})
     if (count->overflowed())
       return true;
   return bytes().overflowed();
@@ -36,7 +37,8 @@ std::optional<double> Footprint::intensity() const {
   std::optional<int64_t> flopCount = flops.value(), byteCount = bytes().value();
   if (!flopCount || !byteCount)
     return std::nullopt;
-  return static_cast<double>(*flopCount) / static_cast<double>(std::max<int64_t>(*byteCount, 1));
+  return static_cast<double>(*flopCount) /
+         static_cast<double>(std::max<int64_t>(*byteCount, 1));
 }
 
 //===----------------------------------------------------------------------===//
@@ -53,12 +55,16 @@ struct BodyCost {
 
 /// Math operations that are plain arithmetic: one FLOP, no transcendental.
 static bool isPlainMath(Operation *op) {
-  return isa<math::AbsFOp, math::AbsIOp, math::CeilOp, math::FloorOp, math::RoundOp, math::RoundEvenOp, math::TruncOp,
-             math::CopySignOp, math::CtPopOp, math::CountLeadingZerosOp, math::CountTrailingZerosOp, math::IsNaNOp,
-             math::IsInfOp, math::IsFiniteOp, math::IsNormalOp, math::ClampFOp>(op);
+  return isa<math::AbsFOp, math::AbsIOp, math::CeilOp, math::FloorOp,
+             math::RoundOp, math::RoundEvenOp, math::TruncOp, math::CopySignOp,
+             math::CtPopOp, math::CountLeadingZerosOp,
+             math::CountTrailingZerosOp, math::IsNaNOp, math::IsInfOp,
+             math::IsFiniteOp, math::IsNormalOp, math::ClampFOp>(op);
 }
 
-double fuse::transcendentalFlops(Operation *op) { return isa<math::SqrtOp, math::RsqrtOp>(op) ? 8 : 16; }
+double fuse::transcendentalFlops(Operation *op) {
+  return isa<math::SqrtOp, math::RsqrtOp>(op) ? 8 : 16;
+}
 
 /// SPEC section 1: add, mul, compare, select, ... weigh 1, fma 2, casts, index
 /// and constants 0, transcendentals 1 and are counted apart.
@@ -76,10 +82,13 @@ static BodyCost bodyCost(Block *body) {
       cost.transcendentals += isa<math::FmaOp>(op) || isPlainMath(op) ? 0 : 1;
     } else if (dialect == "complex") {
       // (a+bi)(c+di) is 4 multiplies and 2 adds; add and sub are 2 each.
-      cost.flops += isa<complex::MulOp>(op) ? 6 : isa<complex::AddOp, complex::SubOp>(op) ? 2 : 0;
+      cost.flops += isa<complex::MulOp>(op)                   ? 6
+                    : isa<complex::AddOp, complex::SubOp>(op) ? 2
+                                                              : 0;
     }
     bool transcendental = cost.transcendentals > transcendentalsBefore;
-    cost.weighted += transcendental ? transcendentalFlops(op) : cost.flops - before;
+    cost.weighted +=
+        transcendental ? transcendentalFlops(op) : cost.flops - before;
   });
   return cost;
 }
@@ -100,7 +109,9 @@ static unsigned liveRegisters(Block *body) {
         now -= width(result.getType());
     for (Value operand : op.getOperands()) {
       bool outside = operand.getParentBlock() != body;
-      bool immediate = operand.getDefiningOp() && operand.getDefiningOp()->hasTrait<OpTrait::ConstantLike>();
+      bool immediate =
+          operand.getDefiningOp() &&
+          operand.getDefiningOp()->hasTrait<OpTrait::ConstantLike>();
       if (!outside && !immediate && live.insert(operand).second)
         now += width(operand.getType());
     }
@@ -115,9 +126,11 @@ static unsigned liveRegisters(Block *body) {
 
 std::string ExtentNamer::nameOf(Value value) {
   if (auto argument = dyn_cast<BlockArgument>(value))
-    if (argument.getOwner()->isEntryBlock() && isa<FunctionOpInterface>(argument.getOwner()->getParentOp()))
+    if (argument.getOwner()->isEntryBlock() &&
+        isa<FunctionOpInterface>(argument.getOwner()->getParentOp()))
       return "arg" + std::to_string(argument.getArgNumber());
-  return "v" + std::to_string(numbers.try_emplace(value, numbers.size()).first->second);
+  return "v" + std::to_string(
+                   numbers.try_emplace(value, numbers.size()).first->second);
 }
 
 Count ExtentNamer::index(Value value) {
@@ -134,7 +147,8 @@ Count ExtentNamer::index(Value value) {
 
 /// Where the extent `dim` of `value` comes from: another shaped value (with the
 /// same extent), an index value, or nothing that is known.
-static std::pair<Value, std::optional<int64_t>> stepToExtentSource(Value value, int64_t dim) {
+static std::pair<Value, std::optional<int64_t>>
+stepToExtentSource(Value value, int64_t dim) {
   Operation *def = value.getDefiningOp();
   if (!def)
     return {};
@@ -142,7 +156,8 @@ static std::pair<Value, std::optional<int64_t>> stepToExtentSource(Value value, 
     return {dps.getTiedOpOperand(cast<OpResult>(value))->get(), dim};
   if (auto cast = dyn_cast<tensor::CastOp>(def))
     return {cast.getSource(), dim};
-  auto mixed = [&](ArrayRef<OpFoldResult> sizes) -> std::pair<Value, std::optional<int64_t>> {
+  auto mixed = [&](ArrayRef<OpFoldResult> sizes)
+      -> std::pair<Value, std::optional<int64_t>> {
     return {llvm::dyn_cast_if_present<Value>(sizes[dim]), std::nullopt};
   };
   if (auto empty = dyn_cast<tensor::EmptyOp>(def))
@@ -182,17 +197,21 @@ SmallVector<Count> fuse::loopExtents(linalg::LinalgOp op, ExtentNamer &namer) {
   for (OpOperand *input : op.getDpsInputOperands())
     operands.push_back(input);
   for (OpOperand *operand : operands)
-    for (auto [dim, expr] : llvm::enumerate(op.getMatchingIndexingMap(operand).getResults())) {
+    for (auto [dim, expr] :
+         llvm::enumerate(op.getMatchingIndexingMap(operand).getResults())) {
       auto loop = dyn_cast<AffineDimExpr>(expr);
       if (!loop)
         continue;
       std::optional<Count> &slot = extents[loop.getPosition()];
-      if (!slot || (!slot->isStatic() && !cast<ShapedType>(operand->get().getType()).isDynamicDim(dim)))
+      if (!slot ||
+          (!slot->isStatic() &&
+           !cast<ShapedType>(operand->get().getType()).isDynamicDim(dim)))
         slot = namer.extent(operand->get(), dim);
     }
   SmallVector<Count> result;
   for (auto [loop, extent] : llvm::enumerate(extents))
-    result.push_back(extent ? *extent : Count::symbol("loop" + std::to_string(loop)));
+    result.push_back(extent ? *extent
+                            : Count::symbol("loop" + std::to_string(loop)));
   return result;
 }
 
@@ -211,8 +230,10 @@ std::optional<int64_t> fuse::elementBytes(Type element) {
   return std::nullopt;
 }
 
-/// Splits `expr` into sum of coefficient * dim; false where it is anything else.
-static bool collectLinear(AffineExpr expr, std::map<unsigned, int64_t> &coefficients) {
+/// Splits `expr` into sum of coefficient * dim; false where it is anything
+/// else.
+static bool collectLinear(AffineExpr expr,
+                          std::map<unsigned, int64_t> &coefficients) {
   if (auto constant = dyn_cast<AffineConstantExpr>(expr))
     return true;
   if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
@@ -223,7 +244,8 @@ static bool collectLinear(AffineExpr expr, std::map<unsigned, int64_t> &coeffici
   if (!binary)
     return false;
   if (binary.getKind() == AffineExprKind::Add)
-    return collectLinear(binary.getLHS(), coefficients) && collectLinear(binary.getRHS(), coefficients);
+    return collectLinear(binary.getLHS(), coefficients) &&
+           collectLinear(binary.getRHS(), coefficients);
   auto dim = dyn_cast<AffineDimExpr>(binary.getLHS());
   auto factor = dyn_cast<AffineConstantExpr>(binary.getRHS());
   if (binary.getKind() != AffineExprKind::Mul || !dim || !factor)
@@ -233,10 +255,11 @@ static bool collectLinear(AffineExpr expr, std::map<unsigned, int64_t> &coeffici
 }
 
 /// Distinct values of `s*i + t*k` for i < I, k < K (s, t > 0). With s and t
-/// divided by their gcd, two points collide exactly if they differ by a multiple
-/// of (t, -s), so the distinct values are the points without such a predecessor:
-/// `I*K - max(0, I-t) * max(0, K-s)`.
-static Count distinctOfTwo(int64_t s, const Count &i, int64_t t, const Count &k) {
+/// divided by their gcd, two points collide exactly if they differ by a
+/// multiple of (t, -s), so the distinct values are the points without such a
+/// predecessor: `I*K - max(0, I-t) * max(0, K-s)`.
+static Count distinctOfTwo(int64_t s, const Count &i, int64_t t,
+                           const Count &k) {
   int64_t g = std::gcd(s, t);
   s /= g;
   t /= g;
@@ -272,7 +295,8 @@ static Count distinctValues(AffineExpr expr, ArrayRef<Count> extents) {
   if (terms.size() == 1)
     return terms[0].second;
   if (terms.size() == 2)
-    return distinctOfTwo(terms[0].first, terms[0].second, terms[1].first, terms[1].second);
+    return distinctOfTwo(terms[0].first, terms[0].second, terms[1].first,
+                         terms[1].second);
   return domain;
 }
 
@@ -299,15 +323,18 @@ Count fuse::touchedElements(AffineMap map, ArrayRef<Count> extents) {
 }
 
 /// Bytes that `operand` moves; 0 for scalars and element types without a size.
-static Count operandBytes(linalg::LinalgOp op, OpOperand *operand, ArrayRef<Count> extents) {
+static Count operandBytes(linalg::LinalgOp op, OpOperand *operand,
+                          ArrayRef<Count> extents) {
   auto type = dyn_cast<ShapedType>(operand->get().getType());
   if (!type)
     return Count(0);
   std::optional<int64_t> size = elementBytes(type.getElementType());
-  return Count(size.value_or(0)) * touchedElements(op.getMatchingIndexingMap(operand), extents);
+  return Count(size.value_or(0)) *
+         touchedElements(op.getMatchingIndexingMap(operand), extents);
 }
 
-Count fuse::touchedBytes(linalg::LinalgOp op, OpOperand &operand, ExtentNamer &namer) {
+Count fuse::touchedBytes(linalg::LinalgOp op, OpOperand &operand,
+                         ExtentNamer &namer) {
   return operandBytes(op, &operand, loopExtents(op, namer));
 }
 
@@ -319,17 +346,20 @@ static Count larger(const Count &a, const Count &b) {
 
 /// Bytes of a tensor that the body gathers from: at most one element a point,
 /// at most the whole tensor.
-static Count gatheredBytes(tensor::ExtractOp extract, const Count &points, ExtentNamer &namer) {
+static Count gatheredBytes(tensor::ExtractOp extract, const Count &points,
+                           ExtentNamer &namer) {
   auto type = extract.getTensor().getType();
   Count elements(1);
   for (int64_t dim = 0; dim < type.getRank(); ++dim)
     elements *= namer.extent(extract.getTensor(), dim);
   std::optional<int64_t> whole = elements.value(), touched = points.value();
-  return Count(elementBytes(type.getElementType()).value_or(0)) * (whole && touched && *touched < *whole ? points : elements);
+  return Count(elementBytes(type.getElementType()).value_or(0)) *
+         (whole && touched && *touched < *whole ? points : elements);
 }
 
 /// Bytes read: every distinct tensor once, if the body uses it.
-static Count bytesRead(linalg::LinalgOp op, ArrayRef<Count> extents, const Count &points, ExtentNamer &namer) {
+static Count bytesRead(linalg::LinalgOp op, ArrayRef<Count> extents,
+                       const Count &points, ExtentNamer &namer) {
   llvm::MapVector<Value, Count> perValue;
   auto note = [&](Value value, Count bytes) {
     auto [slot, isNew] = perValue.insert({value, bytes});
@@ -337,8 +367,9 @@ static Count bytesRead(linalg::LinalgOp op, ArrayRef<Count> extents, const Count
       slot->second = larger(slot->second, bytes);
   };
   for (OpOperand &operand : op->getOpOperands()) {
-    bool reads = op.isDpsInit(&operand) ? carriesData(op, &operand)
-                                        : !op.getMatchingBlockArgument(&operand).use_empty();
+    bool reads = op.isDpsInit(&operand)
+                     ? carriesData(op, &operand)
+                     : !op.getMatchingBlockArgument(&operand).use_empty();
     if (reads)
       note(operand.get(), operandBytes(op, &operand, extents));
   }
@@ -356,9 +387,11 @@ Footprint fuse::footprintOf(linalg::LinalgOp op, ExtentNamer &namer) {
   SmallVector<Count> extents = loopExtents(op, namer);
   Footprint result;
   result.points = result.parallel = result.reduction = Count(1);
-  for (auto [extent, iterator] : llvm::zip_equal(extents, op.getIteratorTypesArray())) {
+  for (auto [extent, iterator] :
+       llvm::zip_equal(extents, op.getIteratorTypesArray())) {
     result.points *= extent;
-    (iterator == utils::IteratorType::reduction ? result.reduction : result.parallel) *= extent;
+    (iterator == utils::IteratorType::reduction ? result.reduction
+                                                : result.parallel) *= extent;
   }
   BodyCost body = bodyCost(op.getBlock());
   result.flops = Count(body.flops) * result.points;

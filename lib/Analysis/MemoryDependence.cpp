@@ -41,7 +41,8 @@ struct Access {
 
 class MemoryDependences {
 public:
-  explicit MemoryDependences(FunctionFacts &facts) : facts(facts), aliases(facts.function) {}
+  explicit MemoryDependences(FunctionFacts &facts)
+      : facts(facts), aliases(facts.function) {}
   void run();
 
 private:
@@ -75,22 +76,26 @@ static std::optional<Box> boxOf(Value value) {
     auto type = dyn_cast<MemRefType>(value.getType());
     if (!type || !type.hasStaticShape())
       return std::nullopt;
-    Box box{SmallVector<int64_t>(type.getRank(), 0), SmallVector<int64_t>(type.getShape())};
+    Box box{SmallVector<int64_t>(type.getRank(), 0),
+            SmallVector<int64_t>(type.getShape())};
     for (int64_t &high : box.high)
       --high;
     return box;
   }
   std::optional<Box> source = boxOf(view.getViewSource());
   auto subview = value.getDefiningOp<memref::SubViewOp>();
-  // Only a subview of the root itself is narrowed; any other view keeps its source's box.
+  // Only a subview of the root itself is narrowed; any other view keeps its
+  // source's box.
   if (!source || !subview || subview.getSource() != rootOf(value))
     return source;
-  if (ShapedType::isDynamicShape(subview.getStaticOffsets()) || ShapedType::isDynamicShape(subview.getStaticSizes()) ||
+  if (ShapedType::isDynamicShape(subview.getStaticOffsets()) ||
+      ShapedType::isDynamicShape(subview.getStaticSizes()) ||
       ShapedType::isDynamicShape(subview.getStaticStrides()))
     return source;
   Box box;
   for (auto [offset, size, stride] :
-       llvm::zip_equal(subview.getStaticOffsets(), subview.getStaticSizes(), subview.getStaticStrides())) {
+       llvm::zip_equal(subview.getStaticOffsets(), subview.getStaticSizes(),
+                       subview.getStaticStrides())) {
     box.low.push_back(offset);
     box.high.push_back(offset + (size - 1) * stride);
   }
@@ -100,7 +105,8 @@ static std::optional<Box> boxOf(Value value) {
 static bool disjoint(const std::optional<Box> &a, const std::optional<Box> &b) {
   if (!a || !b)
     return false;
-  for (auto [lowA, highA, lowB, highB] : llvm::zip_equal(a->low, a->high, b->low, b->high))
+  for (auto [lowA, highA, lowB, highB] :
+       llvm::zip_equal(a->low, a->high, b->low, b->high))
     if (highA < lowB || highB < lowA)
       return true;
   return false;
@@ -110,17 +116,22 @@ static bool isNoAliasArgument(Value value) {
   auto argument = dyn_cast<BlockArgument>(value);
   if (!argument || !argument.getOwner()->isEntryBlock())
     return false;
-  auto function = dyn_cast<FunctionOpInterface>(argument.getOwner()->getParentOp());
-  return function && function.getArgAttr(argument.getArgNumber(), LLVM::LLVMDialect::getNoAliasAttrName());
+  auto function =
+      dyn_cast<FunctionOpInterface>(argument.getOwner()->getParentOp());
+  return function &&
+         function.getArgAttr(argument.getArgNumber(),
+                             LLVM::LLVMDialect::getNoAliasAttrName());
 }
 
 bool MemoryDependences::rootsMayAlias(Value a, Value b) {
   if (a == b)
     return true;
-  auto key = a.getAsOpaquePointer() < b.getAsOpaquePointer() ? std::pair(a, b) : std::pair(b, a);
+  auto key = a.getAsOpaquePointer() < b.getAsOpaquePointer() ? std::pair(a, b)
+                                                             : std::pair(b, a);
   auto [it, isNew] = rootAliasCache.try_emplace(key, true);
   if (isNew)
-    it->second = !isNoAliasArgument(a) && !isNoAliasArgument(b) && !aliases.alias(a, b).isNo();
+    it->second = !isNoAliasArgument(a) && !isNoAliasArgument(b) &&
+                 !aliases.alias(a, b).isNo();
   return it->second;
 }
 
@@ -133,34 +144,40 @@ bool MemoryDependences::mayAlias(const Access &a, const Access &b) {
 SmallVector<Access> MemoryDependences::accessesOf(unsigned id) {
   SmallVector<Access> accesses;
   linalg::LinalgOp op = facts.operators[id].op;
-  auto add = [&](Value value, std::optional<unsigned> operand, bool reads, bool writes) {
-    accesses.push_back({value, rootOf(value), boxOf(value), id, operand, reads, writes});
+  auto add = [&](Value value, std::optional<unsigned> operand, bool reads,
+                 bool writes) {
+    accesses.push_back(
+        {value, rootOf(value), boxOf(value), id, operand, reads, writes});
   };
   for (OpOperand &operand : op->getOpOperands()) {
     if (!isa<BaseMemRefType>(operand.get().getType()))
       continue;
     bool used = !op.getMatchingBlockArgument(&operand).use_empty();
-    add(operand.get(), operand.getOperandNumber(), used, op.isDpsInit(&operand));
+    add(operand.get(), operand.getOperandNumber(), used,
+        op.isDpsInit(&operand));
   }
   op.getBlock()->walk([&](MemoryEffectOpInterface nested) {
     SmallVector<MemoryEffects::EffectInstance> effects;
     nested.getEffects(effects);
     for (const MemoryEffects::EffectInstance &effect : effects)
-      if (Value value = effect.getValue(); value && isa<BaseMemRefType>(value.getType()))
+      if (Value value = effect.getValue();
+          value && isa<BaseMemRefType>(value.getType()))
         add(value, std::nullopt, isa<MemoryEffects::Read>(effect.getEffect()),
             isa<MemoryEffects::Write>(effect.getEffect()));
   });
   return accesses;
 }
 
-void MemoryDependences::note(DepKind kind, const Access &from, const Access &to) {
+void MemoryDependences::note(DepKind kind, const Access &from,
+                             const Access &to) {
   if (from.op == to.op)
     return;
   Dependence dependence{kind, from.op, to.op, to.operand};
   for (const Dependence &known : llvm::reverse(facts.dependences)) {
     if (known.to != to.op)
       break;
-    if (known.kind == kind && known.from == from.op && known.operand == to.operand)
+    if (known.kind == kind && known.from == from.op &&
+        known.operand == to.operand)
       return;
   }
   facts.dependences.push_back(dependence);
@@ -169,7 +186,8 @@ void MemoryDependences::note(DepKind kind, const Access &from, const Access &to)
   Edge edge;
   edge.producer = from.op;
   edge.consumer = to.op;
-  // A body that reads captured memory has no operand for it: its first operand stands for the edge.
+  // A body that reads captured memory has no operand for it: its first operand
+  // stands for the edge.
   edge.operand = to.operand.value_or(0);
   edge.onMemory = true;
   for (Value value = to.value; value != to.root;) {
@@ -192,13 +210,19 @@ void MemoryDependences::process(const Access &access) {
     for (const Access &writer : writers)
       if (mayAlias(writer, access))
         note(DepKind::WAW, writer, access);
-    // A write of the same view, or of the whole root, hides what came before. It does so only if it writes every
-    // element, which an operand's map may not; captured writes never do.
+    // A write of the same view, or of the whole root, hides what came before.
+    // It does so only if it writes every element, which an operand's map may
+    // not; captured writes never do.
     auto hidden = [&](const Access &earlier) {
-      return access.operand && earlier.op != access.op && earlier.root == access.root &&
+      return access.operand && earlier.op != access.op &&
+             earlier.root == access.root &&
              (earlier.value == access.value || access.value == access.root) &&
-             facts.operators[access.op].op.getMatchingIndexingMap(
-                 &facts.operators[access.op].op->getOpOperand(*access.operand)).isPermutation();
+             facts.operators[access.op]
+                 .op
+                 .getMatchingIndexingMap(
+                     &facts.operators[access.op].op->getOpOperand(
+                         *access.operand))
+                 .isPermutation();
     };
     llvm::erase_if(readers, hidden);
     llvm::erase_if(writers, hidden);
@@ -216,7 +240,8 @@ static bool isVisibleOutside(Value root) {
 
 /// Uses of the memory behind `root` by operations that are neither operators
 /// of `block` nor views nor a release.
-static unsigned foreignUses(Value root, Block *block, const FunctionFacts &facts) {
+static unsigned foreignUses(Value root, Block *block,
+                            const FunctionFacts &facts) {
   unsigned uses = 0;
   SmallVector<Value> worklist{root};
   while (!worklist.empty()) {
@@ -224,7 +249,9 @@ static unsigned foreignUses(Value root, Block *block, const FunctionFacts &facts
     for (Operation *user : value.getUsers()) {
       if (isa<ViewLikeOpInterface>(user))
         worklist.append(user->result_begin(), user->result_end());
-      else if (!(facts.idOf(user) && user->getBlock() == block) && !hasEffect<MemoryEffects::Free>(user, value) && !isa<memref::DimOp>(user))
+      else if (!(facts.idOf(user) && user->getBlock() == block) &&
+               !hasEffect<MemoryEffects::Free>(user, value) &&
+               !isa<memref::DimOp>(user))
         ++uses;
     }
   }
@@ -244,7 +271,10 @@ void MemoryDependences::fillConsumers() {
       if (isNew)
         slot->second = foreignUses(root, block, facts) + isVisibleOutside(root);
       consumers.escapes += slot->second;
-      bool reads = !op.op.getMatchingBlockArgument(&op.op->getOpOperand(op.op.getNumDpsInputs())).use_empty();
+      bool reads = !op.op
+                        .getMatchingBlockArgument(
+                            &op.op->getOpOperand(op.op.getNumDpsInputs()))
+                        .use_empty();
       op.inPlace |= reads && isVisibleOutside(root);
     }
     op.consumers.push_back(std::move(consumers));
@@ -252,14 +282,16 @@ void MemoryDependences::fillConsumers() {
   for (const Edge &edge : facts.edges) {
     if (!edge.onMemory)
       continue;
-    SmallVectorImpl<unsigned> &readers = facts.operators[edge.producer].consumers.front().operators;
+    SmallVectorImpl<unsigned> &readers =
+        facts.operators[edge.producer].consumers.front().operators;
     if (!llvm::is_contained(readers, edge.consumer))
       readers.push_back(edge.consumer);
   }
 }
 
 void MemoryDependences::run() {
-  // Operators of different blocks are ordered by control flow, not by position: each block is on its own.
+  // Operators of different blocks are ordered by control flow, not by position:
+  // each block is on its own.
   llvm::MapVector<Block *, SmallVector<unsigned>> blocks;
   for (auto [id, op] : llvm::enumerate(facts.operators))
     blocks[op.op->getBlock()].push_back(id);
@@ -279,10 +311,13 @@ void MemoryDependences::run() {
     }
   }
   llvm::sort(facts.dependences, [](const Dependence &a, const Dependence &b) {
-    return std::tie(a.to, a.from, a.kind, a.operand) < std::tie(b.to, b.from, b.kind, b.operand);
+    return std::tie(a.to, a.from, a.kind, a.operand) <
+           std::tie(b.to, b.from, b.kind, b.operand);
   });
   if (any)
     fillConsumers();
 }
 
-void fuse::collectMemoryDependences(FunctionFacts &facts) { MemoryDependences(facts).run(); }
+void fuse::collectMemoryDependences(FunctionFacts &facts) {
+  MemoryDependences(facts).run();
+}

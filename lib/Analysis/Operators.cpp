@@ -40,11 +40,14 @@ StringRef fuse::stringifyRole(Role role) {
   llvm_unreachable("unknown role");
 }
 
-bool fuse::isHeavy(Role role) { return role == Role::Contraction || role == Role::Convolution; }
+bool fuse::isHeavy(Role role) {
+  return role == Role::Contraction || role == Role::Convolution;
+}
 
 /// True if the body never reads the last input: the window of a pooling op.
 static bool hasUnusedWindow(linalg::LinalgOp op) {
-  return op.getNumDpsInputs() == 2 && op.getMatchingBlockArgument(op.getDpsInputOperand(1)).use_empty();
+  return op.getNumDpsInputs() == 2 &&
+         op.getMatchingBlockArgument(op.getDpsInputOperand(1)).use_empty();
 }
 
 Role fuse::roleOf(linalg::LinalgOp op) {
@@ -56,7 +59,8 @@ Role fuse::roleOf(linalg::LinalgOp op) {
     return Role::Reduction;
   if (hasUnusedWindow(op))
     return Role::Window;
-  FailureOr<linalg::ConvolutionDimensions> dims = linalg::inferConvolutionDims(op);
+  FailureOr<linalg::ConvolutionDimensions> dims =
+      linalg::inferConvolutionDims(op);
   if (succeeded(dims) && dims->inputChannel.empty() && !dims->depth.empty())
     return Role::Depthwise;
   return Role::Convolution;
@@ -65,13 +69,16 @@ Role fuse::roleOf(linalg::LinalgOp op) {
 /// True if the body of `op` yields its first input unchanged and all loops are
 /// parallel: a copy, transpose or broadcast spelled as a generic.
 static bool isDataMovement(linalg::LinalgOp op) {
-  if (op.getNumReductionLoops() != 0 || op.getNumDpsInputs() != 1 || op.getNumDpsInits() != 1)
+  if (op.getNumReductionLoops() != 0 || op.getNumDpsInputs() != 1 ||
+      op.getNumDpsInits() != 1)
     return false;
   Block *body = op.getBlock();
-  if (!llvm::hasSingleElement(*body) || !isa<RankedTensorType>(op.getDpsInputOperand(0)->get().getType()))
+  if (!llvm::hasSingleElement(*body) ||
+      !isa<RankedTensorType>(op.getDpsInputOperand(0)->get().getType()))
     return false;
   AffineMap output = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
-  return output.isPermutation() && body->getTerminator()->getOperand(0) == body->getArgument(0);
+  return output.isPermutation() &&
+         body->getTerminator()->getOperand(0) == body->getArgument(0);
 }
 
 /// True if `op` writes the same loop-invariant value to every element.
@@ -92,33 +99,43 @@ bool fuse::isOperator(Operation *op) {
 }
 
 bool fuse::isGlue(Operation *op) {
-  if (isa<tensor::PadOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::ExtractSliceOp, tensor::InsertSliceOp,
-          tensor::ConcatOp, tensor::CastOp, linalg::PackOp, linalg::UnPackOp>(op))
+  if (isa<tensor::PadOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp,
+          tensor::ExtractSliceOp, tensor::InsertSliceOp, tensor::ConcatOp,
+          tensor::CastOp, linalg::PackOp, linalg::UnPackOp>(op))
     return true;
   if (isa<ViewLikeOpInterface>(op))
     return true;
   auto structured = dyn_cast<linalg::LinalgOp>(op);
-  return structured && structured.hasPureTensorSemantics() && !isFillLike(structured) && isDataMovement(structured);
+  return structured && structured.hasPureTensorSemantics() &&
+         !isFillLike(structured) && isDataMovement(structured);
 }
 
 SmallVector<Value> fuse::glueSources(Operation *glue) {
   return TypeSwitch<Operation *, SmallVector<Value>>(glue)
-      .Case<tensor::ConcatOp>([](auto op) { return SmallVector<Value>(op.getInputs()); })
-      .Case<tensor::InsertSliceOp>([](auto op) { return SmallVector<Value>{op.getSource(), op.getDest()}; })
-      .Case<ViewLikeOpInterface>([](auto op) { return SmallVector<Value>{op.getViewSource()}; })
-      .Default([](Operation *op) { return SmallVector<Value>{op->getOperand(0)}; });
+      .Case<tensor::ConcatOp>(
+          [](auto op) { return SmallVector<Value>(op.getInputs()); })
+      .Case<tensor::InsertSliceOp>([](auto op) {
+        return SmallVector<Value>{op.getSource(), op.getDest()};
+      })
+      .Case<ViewLikeOpInterface>(
+          [](auto op) { return SmallVector<Value>{op.getViewSource()}; })
+      .Default(
+          [](Operation *op) { return SmallVector<Value>{op->getOperand(0)}; });
 }
 
 bool fuse::isFreeInit(Value value) {
   Operation *def = value.getDefiningOp();
   if (!def)
     return false;
-  if (isa<tensor::EmptyOp, tensor::SplatOp>(def) || def->hasTrait<OpTrait::ConstantLike>())
+  if (isa<tensor::EmptyOp, tensor::SplatOp>(def) ||
+      def->hasTrait<OpTrait::ConstantLike>())
     return true;
-  if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::CastOp, tensor::ExtractSliceOp>(def))
+  if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::CastOp,
+          tensor::ExtractSliceOp>(def))
     return isFreeInit(def->getOperand(0));
   auto structured = dyn_cast<linalg::LinalgOp>(def);
-  return structured && structured.hasPureTensorSemantics() && isFillLike(structured);
+  return structured && structured.hasPureTensorSemantics() &&
+         isFillLike(structured);
 }
 
 bool fuse::carriesData(linalg::LinalgOp op, OpOperand *init) {
@@ -127,7 +144,8 @@ bool fuse::carriesData(linalg::LinalgOp op, OpOperand *init) {
   Value value = init->get();
   if (!isFreeInit(value))
     return true;
-  // A constant is free to make again, but unless it is a splat its elements are read.
+  // A constant is free to make again, but unless it is a splat its elements are
+  // read.
   DenseElementsAttr elements;
   if (matchPattern(value, m_Constant(&elements)))
     return !elements.isSplat();
@@ -145,7 +163,8 @@ std::string fuse::describe(Operation *op) {
   if (body.size() > 4) {
     size_t count = body.size();
     body.resize(3);
-    return text + "(" + llvm::join(body, ", ") + ", ... " + std::to_string(count) + " ops)";
+    return text + "(" + llvm::join(body, ", ") + ", ... " +
+           std::to_string(count) + " ops)";
   }
   return text + "(" + llvm::join(body, ", ") + ")";
 }

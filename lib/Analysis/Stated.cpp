@@ -17,12 +17,14 @@
 using namespace mlir;
 using namespace fuse;
 
-static constexpr StringLiteral kCostKeys[] = {"flops", "bytes", "read", "written", "registers"};
+static constexpr StringLiteral kCostKeys[] = {"flops", "bytes", "read",
+                                              "written", "registers"};
 
 /// A finite number of at least 0, from an integer or a float attribute.
 static std::optional<double> statedNumber(Attribute attr) {
   double value;
-  if (auto integer = dyn_cast<IntegerAttr>(attr); integer && integer.getValue().getBitWidth() <= 64)
+  if (auto integer = dyn_cast<IntegerAttr>(attr);
+      integer && integer.getValue().getBitWidth() <= 64)
     value = static_cast<double>(integer.getValue().getSExtValue());
   else if (auto number = dyn_cast<FloatAttr>(attr))
     value = number.getValueAsDouble();
@@ -46,13 +48,16 @@ std::map<std::string, int64_t> fuse::dimHints(FunctionOpInterface function) {
 }
 
 /// Every count of `footprint` under `hints`.
-static void evaluate(Footprint &footprint, const std::map<std::string, int64_t> &hints) {
-  for (Count *count : {&footprint.flops, &footprint.read, &footprint.written, &footprint.points, &footprint.parallel,
+static void evaluate(Footprint &footprint,
+                     const std::map<std::string, int64_t> &hints) {
+  for (Count *count : {&footprint.flops, &footprint.read, &footprint.written,
+                       &footprint.points, &footprint.parallel,
                        &footprint.reduction, &footprint.transcendentals})
     *count = count->evaluate(hints);
 }
 
-void fuse::applyStated(Operation *op, FunctionOpInterface function, Footprint &footprint) {
+void fuse::applyStated(Operation *op, FunctionOpInterface function,
+                       Footprint &footprint) {
   if (std::map<std::string, int64_t> hints = dimHints(function); !hints.empty())
     evaluate(footprint, hints);
   auto dictionary = op->getAttrOfType<DictionaryAttr>(names::kCostOverride);
@@ -85,16 +90,21 @@ void fuse::diagnoseStated(const FunctionFacts &facts) {
       continue;
     auto dictionary = dyn_cast<DictionaryAttr>(attr);
     if (!dictionary) {
-      op.op.emitWarning() << "'fuse.cost_override' is " << attr << ", expected a dictionary; it is ignored";
+      op.op.emitWarning() << "'fuse.cost_override' is " << attr
+                          << ", expected a dictionary; it is ignored";
       continue;
     }
     for (NamedAttribute entry : dictionary) {
       if (!llvm::is_contained(kCostKeys, entry.getName().strref()))
-        op.op.emitWarning() << "'fuse.cost_override' has the unknown key '" << entry.getName().strref()
-                            << "', known are flops, bytes, read, written, registers; it is ignored";
+        op.op.emitWarning() << "'fuse.cost_override' has the unknown key '"
+                            << entry.getName().strref()
+                            << "', known are flops, bytes, read, written, "
+                               "registers; it is ignored";
       else if (!statedNumber(entry.getValue()))
-        op.op.emitWarning() << "'fuse.cost_override' states " << entry.getName().strref() << " = " << entry.getValue()
-                            << ", expected a finite number of at least 0; it is ignored";
+        op.op.emitWarning()
+            << "'fuse.cost_override' states " << entry.getName().strref()
+            << " = " << entry.getValue()
+            << ", expected a finite number of at least 0; it is ignored";
     }
   }
   Attribute attr = facts.function->getAttr(names::kDimHint);
@@ -102,7 +112,8 @@ void fuse::diagnoseStated(const FunctionFacts &facts) {
     return;
   auto dictionary = dyn_cast<DictionaryAttr>(attr);
   if (!dictionary) {
-    facts.function->emitWarning() << "'fuse.dim_hint' is " << attr << ", expected a dictionary; it is ignored";
+    facts.function->emitWarning() << "'fuse.dim_hint' is " << attr
+                                  << ", expected a dictionary; it is ignored";
     return;
   }
   std::set<std::string> symbols;
@@ -110,10 +121,13 @@ void fuse::diagnoseStated(const FunctionFacts &facts) {
     op.counted.points.collectSymbols(symbols);
   for (NamedAttribute entry : dictionary) {
     if (!statedNumber(entry.getValue()))
-      facts.function->emitWarning() << "'fuse.dim_hint' gives " << entry.getName().strref() << " = " << entry.getValue()
-                                    << ", expected a number of at least 0; it is ignored";
+      facts.function->emitWarning()
+          << "'fuse.dim_hint' gives " << entry.getName().strref() << " = "
+          << entry.getValue()
+          << ", expected a number of at least 0; it is ignored";
     else if (!symbols.count(entry.getName().str()))
-      facts.function->emitWarning() << "'fuse.dim_hint' names '" << entry.getName().strref()
-                                    << "', which is no dynamic extent of an operator of this function";
+      facts.function->emitWarning()
+          << "'fuse.dim_hint' names '" << entry.getName().strref()
+          << "', which is no dynamic extent of an operator of this function";
   }
 }

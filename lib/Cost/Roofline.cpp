@@ -25,8 +25,10 @@ double fuse::kernelTime(const Device &device, double flops, double bytes) {
 }
 
 double fuse::fusionGain(const Device &device, const FusionChange &change) {
-  double saved = change.bytesRemoved / device.bandwidth + change.kernelsRemoved * device.launch;
+  double saved = change.bytesRemoved / device.bandwidth +
+                 change.kernelsRemoved * device.launch;
   double without = roofline(device, change.fusedFlops, change.fusedBytes);
-  double with = roofline(device, change.fusedFlops + change.extraFlops, change.fusedBytes + change.extraBytes);
+  double with = roofline(device, change.fusedFlops + change.extraFlops,
+                         change.fusedBytes + change.extraBytes);
   return saved - (with - without);
 }

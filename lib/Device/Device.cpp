@@ -50,11 +50,14 @@ static Device probedCpu() {
   Device d = cantFail(loadDevice("x86-avx512"));
   double cores = std::max(1u, std::thread::hardware_concurrency());
   StringMap<bool> features = sys::getHostCPUFeatures();
-  double lanes = features.lookup("avx512f") ? 16 : features.lookup("avx2") ? 8 : 4;
+  double lanes = features.lookup("avx512f") ? 16
+                 : features.lookup("avx2")  ? 8
+                                            : 4;
   double perCoreScale = lanes / d.warpSize;
   d.name = "cpu";
-  for (double Device::*rate : {&Device::peakF32, &Device::peakF64, &Device::peakF16, &Device::tensorF16,
-                               &Device::tensorTf32})
+  for (double Device::*rate :
+       {&Device::peakF32, &Device::peakF64, &Device::peakF16,
+        &Device::tensorF16, &Device::tensorTf32})
     d.*rate *= cores / d.smCount * perCoreScale;
   d.bandwidth *= cores / d.smCount;
   d.registersPerThread = d.registersPerSm = lanes == 16 ? 32 : 16;
@@ -65,7 +68,9 @@ static Device probedCpu() {
 
 /// Reads the fields of `object` into a device; errors name the key.
 static Expected<Device> fromJson(StringRef path, const json::Object &object) {
-  auto fail = [&](const Twine &what) { return createStringError(path + ": " + what); };
+  auto fail = [&](const Twine &what) {
+    return createStringError(path + ": " + what);
+  };
   Device device;
   std::optional<StringRef> name = object.getString("name");
   if (!name || name->empty())
@@ -77,13 +82,17 @@ static Expected<Device> fromJson(StringRef path, const json::Object &object) {
       return fail("key '" + field.key + "' is missing");
     std::optional<double> number = value->getAsNumber();
     if (!number || !(*number > 0))
-      return fail("key '" + field.key + "': expected a positive number, found " + formatv("{0}", *value).str());
+      return fail("key '" + field.key +
+                  "': expected a positive number, found " +
+                  formatv("{0}", *value).str());
     device.*field.member = *number;
   }
   for (const auto &entry : object) {
     StringRef key = entry.first;
     bool known = key == "name" || key == "source" ||
-                 any_of(deviceFields(), [&](const DeviceField &field) { return field.key == key; });
+                 any_of(deviceFields(), [&](const DeviceField &field) {
+                   return field.key == key;
+                 });
     if (!known)
       return fail("unknown key '" + key + "'");
   }
@@ -91,9 +100,11 @@ static Expected<Device> fromJson(StringRef path, const json::Object &object) {
 }
 
 static Expected<Device> loadJson(StringRef path) {
-  ErrorOr<std::unique_ptr<MemoryBuffer>> buffer = MemoryBuffer::getFile(path, /*IsText=*/true);
+  ErrorOr<std::unique_ptr<MemoryBuffer>> buffer =
+      MemoryBuffer::getFile(path, /*IsText=*/true);
   if (!buffer)
-    return createStringError("cannot read device file '" + path + "': " + buffer.getError().message());
+    return createStringError("cannot read device file '" + path +
+                             "': " + buffer.getError().message());
   Expected<json::Value> value = parseJson(path, (*buffer)->getBuffer());
   if (!value)
     return value.takeError();
@@ -121,6 +132,7 @@ Expected<Device> fuse::loadDevice(StringRef target) {
     return probedCpu();
   if (target.ends_with(".json"))
     return loadJson(target);
-  return createStringError("unknown target '" + target + "', known targets are " + join(presetNames(), ", ") +
+  return createStringError("unknown target '" + target +
+                           "', known targets are " + join(presetNames(), ", ") +
                            ", and a device file NAME.json");
 }

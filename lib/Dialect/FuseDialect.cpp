@@ -47,7 +47,8 @@ FailureOr<Reason> parseReason(AsmParser &parser) {
     return failure();
   if (std::optional<Reason> reason = symbolizeReason(text))
     return *reason;
-  parser.emitError(loc) << "unknown reason \"" << text << "\"; docs/Reasons.md lists the known ones";
+  parser.emitError(loc) << "unknown reason \"" << text
+                        << "\"; docs/Reasons.md lists the known ones";
   return failure();
 }
 
@@ -75,27 +76,37 @@ void printCount(AsmPrinter &printer, Attribute count) {
 }
 
 /// Fails unless `count` is a non-negative i64 or a non-empty string.
-static LogicalResult verifyCount(function_ref<InFlightDiagnostic()> emitError, StringRef name, Attribute count) {
+static LogicalResult verifyCount(function_ref<InFlightDiagnostic()> emitError,
+                                 StringRef name, Attribute count) {
   if (auto text = dyn_cast_or_null<StringAttr>(count)) {
     if (!text.getValue().empty())
       return success();
-    return emitError() << "'" << name << "' is an empty string, expected a polynomial in the dynamic extents";
+    return emitError() << "'" << name
+                       << "' is an empty string, expected a polynomial in the "
+                          "dynamic extents";
   }
   auto integer = dyn_cast_or_null<IntegerAttr>(count);
   if (!integer || !integer.getType().isSignlessInteger(64))
     return emitError() << "'" << name << "' is neither an integer nor a string";
   if (integer.getInt() < 0)
-    return emitError() << "'" << name << "' is " << integer.getInt() << ", expected a count of at least 0";
+    return emitError() << "'" << name << "' is " << integer.getInt()
+                       << ", expected a count of at least 0";
   return success();
 }
 
-LogicalResult CostAttr::verify(function_ref<InFlightDiagnostic()> emitError, Attribute flops, Attribute read,
-                               Attribute written, Attribute points, Attribute parallel, Attribute reduction,
-                               Attribute transcendentals, FloatAttr intensity, DictionaryAttr hint,
-                               ArrayAttr overridden) {
+LogicalResult CostAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                               Attribute flops, Attribute read,
+                               Attribute written, Attribute points,
+                               Attribute parallel, Attribute reduction,
+                               Attribute transcendentals, FloatAttr intensity,
+                               DictionaryAttr hint, ArrayAttr overridden) {
   std::pair<StringRef, Attribute> counts[] = {
-      {"flops", flops},       {"read", read},           {"written", written},
-      {"points", points},     {"parallel", parallel},   {"reduction", reduction},
+      {"flops", flops},
+      {"read", read},
+      {"written", written},
+      {"points", points},
+      {"parallel", parallel},
+      {"reduction", reduction},
       {"transcendentals", transcendentals}};
   for (auto [name, count] : counts)
     if (failed(verifyCount(emitError, name, count)))
@@ -104,63 +115,83 @@ LogicalResult CostAttr::verify(function_ref<InFlightDiagnostic()> emitError, Att
     return success();
   double value = intensity.getValueAsDouble();
   if (!std::isfinite(value) || value < 0)
-    return emitError() << "'intensity' is " << value << ", expected a finite number of at least 0";
+    return emitError() << "'intensity' is " << value
+                       << ", expected a finite number of at least 0";
   return success();
 }
 
-LogicalResult DepAttr::verify(function_ref<InFlightDiagnostic()> emitError, DepKind kind, std::optional<int64_t> op,
-                              std::optional<int64_t> operand, std::optional<int64_t> count, StringAttr detail) {
-  for (auto [name, value] : {std::pair<StringRef, std::optional<int64_t>>{"op", op}, {"operand", operand}, {"count", count}})
+LogicalResult DepAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                              DepKind kind, std::optional<int64_t> op,
+                              std::optional<int64_t> operand,
+                              std::optional<int64_t> count, StringAttr detail) {
+  for (auto [name, value] :
+       {std::pair<StringRef, std::optional<int64_t>>{"op", op},
+        {"operand", operand},
+        {"count", count}})
     if (value && *value < 0)
-      return emitError() << "'" << name << "' is " << *value << ", expected at least 0";
-  bool isDependence = kind == DepKind::RAW || kind == DepKind::WAR || kind == DepKind::WAW;
+      return emitError() << "'" << name << "' is " << *value
+                         << ", expected at least 0";
+  bool isDependence =
+      kind == DepKind::RAW || kind == DepKind::WAR || kind == DepKind::WAW;
   if (isDependence && !op)
-    return emitError() << "'" << stringifyDepKind(kind) << "' needs 'op', the earlier operator's fuse.id";
+    return emitError() << "'" << stringifyDepKind(kind)
+                       << "' needs 'op', the earlier operator's fuse.id";
   if (kind == DepKind::Consumers && !count)
     return emitError() << "'consumers' needs 'count'";
   return success();
 }
 
-LogicalResult BoundaryAttr::verify(function_ref<InFlightDiagnostic()> emitError, VerdictKind verdict, int64_t producer,
-                                   int64_t operand, Gate gate, Reason reason, StringAttr when, ArrayAttr via,
-                                   DictionaryAttr numbers, StringAttr flip, std::optional<NumericClass> numeric) {
+LogicalResult BoundaryAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                   VerdictKind verdict, int64_t producer,
+                                   int64_t operand, Gate gate, Reason reason,
+                                   StringAttr when, ArrayAttr via,
+                                   DictionaryAttr numbers, StringAttr flip,
+                                   std::optional<NumericClass> numeric) {
   if (producer < 0 || operand < 0)
-    return emitError() << "'producer' and 'operand' are " << producer << " and " << operand << ", expected at least 0";
+    return emitError() << "'producer' and 'operand' are " << producer << " and "
+                       << operand << ", expected at least 0";
   if (gateOf(reason) != gate)
-    return emitError() << "gate '" << stringifyGate(gate) << "' does not match the reason \"" << stringifyReason(reason)
-                       << "\"";
-  bool reasonFuses = reason == Reason::CanFuse || reason == Reason::HintAlways || reason == Reason::AllowListed;
+    return emitError() << "gate '" << stringifyGate(gate)
+                       << "' does not match the reason \""
+                       << stringifyReason(reason) << "\"";
+  bool reasonFuses = reason == Reason::CanFuse ||
+                     reason == Reason::HintAlways ||
+                     reason == Reason::AllowListed;
   if ((verdict == VerdictKind::Fuse) != reasonFuses)
-    return emitError() << "verdict '" << stringifyVerdictKind(verdict) << "' does not match the reason \""
+    return emitError() << "verdict '" << stringifyVerdictKind(verdict)
+                       << "' does not match the reason \""
                        << stringifyReason(reason) << "\"";
   return success();
 }
 
-LogicalResult TargetAttr::verify(function_ref<InFlightDiagnostic()> emitError, StringAttr name,
-                                 DictionaryAttr numbers) {
+LogicalResult TargetAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                 StringAttr name, DictionaryAttr numbers) {
   if (name.getValue().empty())
     return emitError() << "the target's name is empty";
   for (NamedAttribute entry : numbers) {
     auto number = dyn_cast<FloatAttr>(entry.getValue());
-    if (!number || !(number.getValueAsDouble() > 0) || !std::isfinite(number.getValueAsDouble()))
-      return emitError() << "'" << entry.getName().getValue() << "' is " << entry.getValue()
-                         << ", expected a positive f64";
+    if (!number || !(number.getValueAsDouble() > 0) ||
+        !std::isfinite(number.getValueAsDouble()))
+      return emitError() << "'" << entry.getName().getValue() << "' is "
+                         << entry.getValue() << ", expected a positive f64";
   }
   return success();
 }
 
 /// Fails unless `attr` is an array whose elements are all `T`.
-template <typename T>
-static bool isArrayOf(Attribute attr) {
+template <typename T> static bool isArrayOf(Attribute attr) {
   auto array = dyn_cast<ArrayAttr>(attr);
-  return array && llvm::all_of(array, [](Attribute element) { return isa<T>(element); });
+  return array &&
+         llvm::all_of(array, [](Attribute element) { return isa<T>(element); });
 }
 
-LogicalResult FuseDialect::verifyOperationAttribute(Operation *op, NamedAttribute attribute) {
+LogicalResult FuseDialect::verifyOperationAttribute(Operation *op,
+                                                    NamedAttribute attribute) {
   StringRef name = attribute.getName().getValue();
   Attribute value = attribute.getValue();
   auto mismatch = [&](StringRef expected) {
-    return op->emitError() << "'" << name << "' is " << value << ", expected " << expected;
+    return op->emitError() << "'" << name << "' is " << value << ", expected "
+                           << expected;
   };
   if (name == names::kCost && !isa<CostAttr>(value))
     return mismatch("#fuse.cost");
@@ -180,10 +211,13 @@ LogicalResult FuseDialect::verifyOperationAttribute(Operation *op, NamedAttribut
   return success();
 }
 
-LogicalResult FuseDialect::verifyRegionArgAttribute(Operation *op, unsigned, unsigned argIndex,
+LogicalResult FuseDialect::verifyRegionArgAttribute(Operation *op, unsigned,
+                                                    unsigned argIndex,
                                                     NamedAttribute attribute) {
-  if (attribute.getName() == names::kParam && !isa<UnitAttr>(attribute.getValue()))
-    return op->emitError() << "'fuse.param' on argument " << argIndex << " is " << attribute.getValue()
+  if (attribute.getName() == names::kParam &&
+      !isa<UnitAttr>(attribute.getValue()))
+    return op->emitError() << "'fuse.param' on argument " << argIndex << " is "
+                           << attribute.getValue()
                            << ", expected a unit attribute";
   return success();
 }

@@ -15,7 +15,9 @@
 #include "fuse/Rewrite/Passes.h"
 #include "mlir/IR/DialectRegistry.h"
 
-void fuse::registerFuseDialect(mlir::DialectRegistry &registry) { registry.insert<FuseDialect>(); }
+void fuse::registerFuseDialect(mlir::DialectRegistry &registry) {
+  registry.insert<FuseDialect>();
+}
 
 void fuse::registerFusePasses() {
   registerFusePlanPasses();

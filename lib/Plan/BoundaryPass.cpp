@@ -26,24 +26,35 @@ namespace {
 struct BoundaryPass : fuse::impl::BoundaryBase<BoundaryPass> {
   using BoundaryBase::BoundaryBase;
 
-  /// The options as given, checked; the error names what was found and what is known.
+  /// The options as given, checked; the error names what was found and what is
+  /// known.
   llvm::Expected<fuse::VerdictOptions> readOptions() {
     fuse::VerdictOptions options;
-    auto fail = [](const Twine &message) { return llvm::createStringError(message); };
+    auto fail = [](const Twine &message) {
+      return llvm::createStringError(message);
+    };
     if (policy != "cost" && policy != "strict")
-      return fail("unknown policy '" + policy + "', known policies are cost, strict");
-    options.policy = policy == "strict" ? fuse::Policy::Strict : fuse::Policy::Cost;
+      return fail("unknown policy '" + policy +
+                  "', known policies are cost, strict");
+    options.policy =
+        policy == "strict" ? fuse::Policy::Strict : fuse::Policy::Cost;
     if (mode != "full" && mode != "fold-only" && mode != "off")
-      return fail("unknown mode '" + mode + "', known modes are full, fold-only, off");
-    options.mode = mode == "off" ? fuse::Mode::Off : mode == "fold-only" ? fuse::Mode::FoldOnly : fuse::Mode::Full;
-    llvm::Expected<fuse::Device> device = fuse::loadTarget(getOperation(), target);
+      return fail("unknown mode '" + mode +
+                  "', known modes are full, fold-only, off");
+    options.mode = mode == "off"         ? fuse::Mode::Off
+                   : mode == "fold-only" ? fuse::Mode::FoldOnly
+                                         : fuse::Mode::Full;
+    llvm::Expected<fuse::Device> device =
+        fuse::loadTarget(getOperation(), target);
     if (!device)
       return device.takeError();
     options.device = *device;
     if (!(boundary > 0 && boundary <= 1))
-      return fail("boundary is " + fuse::formatNumber(boundary) + ", expected a share in (0, 1]");
+      return fail("boundary is " + fuse::formatNumber(boundary) +
+                  ", expected a share in (0, 1]");
     if (!(tolerance >= 0) || !(deviceMem >= 0) || !(registerLimit >= 0))
-      return fail("tolerance, device-mem and register-limit must be at least 0");
+      return fail(
+          "tolerance, device-mem and register-limit must be at least 0");
     options.boundary = boundary;
     options.tolerance = tolerance;
     options.deviceMemory = deviceMem;
@@ -59,7 +70,8 @@ struct BoundaryPass : fuse::impl::BoundaryBase<BoundaryPass> {
   void runOnOperation() override {
     llvm::Expected<fuse::VerdictOptions> options = readOptions();
     if (!options) {
-      emitError(getOperation().getLoc()) << "fuse-boundary: " << llvm::toString(options.takeError());
+      emitError(getOperation().getLoc())
+          << "fuse-boundary: " << llvm::toString(options.takeError());
       return signalPassFailure();
     }
     fuse::resolveLists(getOperation(), blocklist, allowlist);
@@ -67,7 +79,8 @@ struct BoundaryPass : fuse::impl::BoundaryBase<BoundaryPass> {
     for (FunctionOpInterface function : fuse::functionsOf(getOperation())) {
       fuse::FunctionFacts facts(function);
       fuse::diagnoseInput(facts);
-      std::vector<fuse::Decision> decisions = fuse::decideEdges(facts, *options);
+      std::vector<fuse::Decision> decisions =
+          fuse::decideEdges(facts, *options);
       fuse::diagnoseOverrides(facts, decisions);
       if (options->emitAttributes) {
         fuse::writeFacts(facts);
@@ -76,7 +89,8 @@ struct BoundaryPass : fuse::impl::BoundaryBase<BoundaryPass> {
       if (options->emitRemarks)
         fuse::emitVerdictRemarks(facts, decisions, keys);
     }
-    getOperation()->setDiscardableAttr(fuse::names::kOptions, fuse::optionsToAttr(&getContext(), *options));
+    getOperation()->setDiscardableAttr(
+        fuse::names::kOptions, fuse::optionsToAttr(&getContext(), *options));
   }
 };
 } // namespace

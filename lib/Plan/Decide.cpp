@@ -57,15 +57,18 @@ private:
 /// What fusing does to the values: a reduction that is tiled together with its
 /// neighbours sums in another order.
 static NumericClass numericClassOf(const GateInput &in) {
-  bool reduces = in.producer().role != Role::Elementwise || in.consumer().role != Role::Elementwise;
+  bool reduces = in.producer().role != Role::Elementwise ||
+                 in.consumer().role != Role::Elementwise;
   return reduces ? NumericClass::Reassociates : NumericClass::BitExact;
 }
 
-static GateResult strictGates(const GateInput &in, RegisterGroups &groups, Decision &record) {
+static GateResult strictGates(const GateInput &in, RegisterGroups &groups,
+                              Decision &record) {
   const Footprint &a = in.producer().footprint, &b = in.consumer().footprint;
   std::optional<double> ia = a.intensity(), ib = b.intensity();
   if (!ia || !ib)
-    return Decision::keep(Reason::UnknownIntensity, "make the extents static, or policy=cost");
+    return Decision::keep(Reason::UnknownIntensity,
+                          "make the extents static, or policy=cost");
   StrictLimits limits;
   limits.deviceMemory = in.options.memoryLimit();
   limits.peakFlops = in.options.device.peakF32;
@@ -76,7 +79,8 @@ static GateResult strictGates(const GateInput &in, RegisterGroups &groups, Decis
     return refusal;
   double registers = groups.joined(in.edge.producer, in.edge.consumer);
   record.number("registers", registers).number("limit", limits.registerLimit);
-  return strictResourceGate(*a.bytes().value(), *b.bytes().value(), *ia, *ib, registers, limits);
+  return strictResourceGate(*a.bytes().value(), *b.bytes().value(), *ia, *ib,
+                            registers, limits);
 }
 
 static GateResult costGates(const GateInput &in, Decision &record) {
@@ -98,8 +102,9 @@ static Decision runGates(const GateInput &in, RegisterGroups &groups) {
       return *refusal;
   Decision record = condition.value_or(Decision());
   record.numeric = numericClassOf(in);
-  GateResult refusal =
-      in.options.policy == Policy::Strict ? strictGates(in, groups, record) : costGates(in, record);
+  GateResult refusal = in.options.policy == Policy::Strict
+                           ? strictGates(in, groups, record)
+                           : costGates(in, record);
   return refusal ? *refusal : record;
 }
 
@@ -116,7 +121,8 @@ static std::optional<Decision> decideByMode(Mode mode) {
   llvm_unreachable("unknown mode");
 }
 
-std::vector<Decision> fuse::decideEdges(const FunctionFacts &facts, const VerdictOptions &options) {
+std::vector<Decision> fuse::decideEdges(const FunctionFacts &facts,
+                                        const VerdictOptions &options) {
   RegisterGroups groups(facts);
   std::vector<EdgeOverride> overrides = overridesOf(facts);
   std::vector<Decision> decisions;

@@ -25,7 +25,8 @@ Decision Decision::keep(Reason reason, std::string flip) {
   return decision;
 }
 
-Decision Decision::conditional(Reason reason, std::string when, std::string flip) {
+Decision Decision::conditional(Reason reason, std::string when,
+                               std::string flip) {
   Decision decision = keep(reason, std::move(flip));
   decision.verdict = VerdictKind::Conditional;
   decision.when = std::move(when);

@@ -22,26 +22,32 @@ using namespace fuse;
 static constexpr int64_t kListVersion = 1;
 
 llvm::Expected<EdgeList> EdgeList::load(StringRef path) {
-  auto fail = [&](const Twine &what) { return llvm::createStringError(path + what); };
+  auto fail = [&](const Twine &what) {
+    return llvm::createStringError(path + what);
+  };
   auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/true);
   if (!buffer)
     return fail(": cannot be read: " + buffer.getError().message());
-  llvm::Expected<llvm::json::Value> value = parseJson(path, (*buffer)->getBuffer());
+  llvm::Expected<llvm::json::Value> value =
+      parseJson(path, (*buffer)->getBuffer());
   if (!value)
     return value.takeError();
   const llvm::json::Object *object = value->getAsObject();
-  std::optional<int64_t> version = object ? object->getInteger("version") : std::nullopt;
+  std::optional<int64_t> version =
+      object ? object->getInteger("version") : std::nullopt;
   if (!version)
     return fail(": expected an object with the key 'version'");
   if (*version != kListVersion)
-    return fail(": is of version " + Twine(*version) + ", this build reads version " + Twine(kListVersion));
+    return fail(": is of version " + Twine(*version) +
+                ", this build reads version " + Twine(kListVersion));
   const llvm::json::Array *entries = object->getArray("entries");
   if (!entries)
     return fail(": expected an array 'entries'");
   EdgeList list;
   for (auto [index, entry] : llvm::enumerate(*entries)) {
     const llvm::json::Object *fields = entry.getAsObject();
-    std::optional<StringRef> key = fields ? fields->getString("key") : std::nullopt;
+    std::optional<StringRef> key =
+        fields ? fields->getString("key") : std::nullopt;
     if (!key || key->empty())
       return fail(": entry " + Twine(index) + " has no string 'key'");
     list.entries.push_back(key->str());
@@ -85,9 +91,11 @@ static void eraseListHints(Operation *op) {
 }
 
 /// Adds `word` for one edge, unless the user has hinted at it.
-static void addListHint(Operation *consumer, const std::string &key, StringRef word) {
+static void addListHint(Operation *consumer, const std::string &key,
+                        StringRef word) {
   MLIRContext *context = consumer->getContext();
-  NamedAttrList hints(consumer->getAttrOfType<DictionaryAttr>(names::kEdgeHints));
+  NamedAttrList hints(
+      consumer->getAttrOfType<DictionaryAttr>(names::kEdgeHints));
   if (hints.get(key))
     return;
   hints.set(key, StringAttr::get(context, word));
@@ -105,8 +113,10 @@ static std::optional<EdgeList> loadOrWarn(Operation *module, StringRef path) {
   return std::nullopt;
 }
 
-void fuse::resolveLists(Operation *module, StringRef blocklist, StringRef allowlist) {
-  std::pair<StringRef, StringRef> given[] = {{"blocklist", blocklist}, {"allowlist", allowlist}};
+void fuse::resolveLists(Operation *module, StringRef blocklist,
+                        StringRef allowlist) {
+  std::pair<StringRef, StringRef> given[] = {{"blocklist", blocklist},
+                                             {"allowlist", allowlist}};
   module->walk([](Operation *op) { eraseListHints(op); });
   for (auto [word, path] : given) {
     std::optional<EdgeList> list = loadOrWarn(module, path);
@@ -119,13 +129,17 @@ void fuse::resolveLists(Operation *module, StringRef blocklist, StringRef allowl
       unsigned part = 0;
       for (size_t i = 0; i < facts.edges.size(); ++i) {
         const Edge &edge = facts.edges[i];
-        bool same = i > 0 && edge.consumer == facts.edges[i - 1].consumer && edge.operand == facts.edges[i - 1].operand;
+        bool same = i > 0 && edge.consumer == facts.edges[i - 1].consumer &&
+                    edge.operand == facts.edges[i - 1].operand;
         part = same ? part + 1 : 0;
         if (list->matches(edgeKeys[i]))
-          addListHint(facts.operators[edge.consumer].op, std::to_string(edge.operand) + "." + std::to_string(part), word);
+          addListHint(facts.operators[edge.consumer].op,
+                      std::to_string(edge.operand) + "." + std::to_string(part),
+                      word);
       }
     }
     for (const std::string &entry : list->unused())
-      module->emitWarning() << word << " '" << path << "': entry '" << entry << "' matches no edge";
+      module->emitWarning() << word << " '" << path << "': entry '" << entry
+                            << "' matches no edge";
   }
 }

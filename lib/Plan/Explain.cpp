@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "fuse/Plan/Explain.h"
+#include "fuse/Plan/ConvBn.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
@@ -21,6 +22,7 @@ ModuleReport fuse::reportOn(Operation *module, const VerdictOptions &options) {
   ModuleReport report;
   report.options = options;
   EdgeKeys keys;
+  FoldOptions folding = foldOptionsFor(module);
   for (FunctionOpInterface function : functionsOf(module)) {
     FunctionReport entry;
     entry.facts = std::make_unique<FunctionFacts>(function);
@@ -29,6 +31,9 @@ ModuleReport fuse::reportOn(Operation *module, const VerdictOptions &options) {
     for (auto [id, op] : llvm::enumerate(entry.facts->operators))
       if (op.op->hasAttr(names::kFolded))
         entry.folds.push_back({static_cast<unsigned>(id), true, Decision()});
+    for (BnChain &chain : findBnChains(function, folding))
+      entry.folds.push_back(
+          {*entry.facts->idOf(chain.conv), false, chain.decision});
     report.functions.push_back(std::move(entry));
   }
   return report;
@@ -55,7 +60,8 @@ static std::string numbersText(const Decision &decision) {
 
 /// The verdict and its reason on the row, numbers and the flip on a second one.
 static void printDecision(llvm::raw_ostream &os, const Decision &decision) {
-  os << formatv("{0,-11}", stringifyVerdictKind(decision.verdict)) << ' ' << stringifyReason(decision.reason);
+  os << formatv("{0,-11}", stringifyVerdictKind(decision.verdict)) << ' '
+     << stringifyReason(decision.reason);
   if (!decision.when.empty())
     os << "; right if " << decision.when;
   os << '\n';
@@ -67,12 +73,14 @@ static void printDecision(llvm::raw_ostream &os, const Decision &decision) {
 
 static void printFunction(const FunctionReport &report, llvm::raw_ostream &os) {
   const FunctionFacts &facts = *report.facts;
-  os << "function @" << facts.function.getName() << ": " << facts.operators.size() << " operators, "
-     << facts.edges.size() << " edges\n";
+  os << "function @" << facts.function.getName() << ": "
+     << facts.operators.size() << " operators, " << facts.edges.size()
+     << " edges\n";
   size_t width = 0;
   std::vector<std::string> labels;
   for (const Edge &edge : facts.edges) {
-    std::string label = operatorName(facts, edge.producer) + " -> " + operatorName(facts, edge.consumer) + ":" +
+    std::string label = operatorName(facts, edge.producer) + " -> " +
+                        operatorName(facts, edge.consumer) + ":" +
                         std::to_string(edge.operand);
     if (std::string via = viaText(edge); !via.empty())
       label += " via " + via;
@@ -80,7 +88,9 @@ static void printFunction(const FunctionReport &report, llvm::raw_ostream &os) {
     labels.push_back(std::move(label));
   }
   for (auto [label, decision] : llvm::zip_equal(labels, report.decisions)) {
-    os << "  " << label << std::string(label.size() < width ? width - label.size() : 0, ' ') << "  ";
+    os << "  " << label
+       << std::string(label.size() < width ? width - label.size() : 0, ' ')
+       << "  ";
     printDecision(os, decision);
   }
   for (const FoldRecord &fold : report.folds) {
@@ -95,11 +105,13 @@ static void printFunction(const FunctionReport &report, llvm::raw_ostream &os) {
 static void printSafeList(const ModuleReport &report, llvm::raw_ostream &os) {
   os << "safe fusion list:\n";
   for (const FunctionReport &function : report.functions)
-    for (auto [edge, decision, key] : llvm::zip_equal(function.facts->edges, function.decisions, function.keys))
+    for (auto [edge, decision, key] : llvm::zip_equal(
+             function.facts->edges, function.decisions, function.keys))
       if (decision.verdict == VerdictKind::Fuse)
         os << "  " << key << "  @" << function.facts->function.getName() << "  "
-           << operatorName(*function.facts, edge.producer) << " -> " << operatorName(*function.facts, edge.consumer)
-           << ":" << edge.operand << '\n';
+           << operatorName(*function.facts, edge.producer) << " -> "
+           << operatorName(*function.facts, edge.consumer) << ":"
+           << edge.operand << '\n';
 }
 
 namespace {
@@ -128,22 +140,25 @@ static Summary summarise(const ModuleReport &report) {
   return summary;
 }
 
-static constexpr Gate kGates[] = {Gate::Dependency, Gate::Shape,    Gate::Numerics,
-                                  Gate::Profile,    Gate::Resource, Gate::Profit,   Gate::Override};
+static constexpr Gate kGates[] = {
+    Gate::Dependency, Gate::Shape,  Gate::Numerics, Gate::Profile,
+    Gate::Resource,   Gate::Profit, Gate::Override};
 
 void fuse::printTable(const ModuleReport &report, llvm::raw_ostream &os) {
   os << "fuse: target " << report.options.device.name << ", policy "
-     << (report.options.policy == Policy::Cost ? "cost" : "strict") << ", boundary "
-     << formatNumber(report.options.boundary) << '\n';
+     << (report.options.policy == Policy::Cost ? "cost" : "strict")
+     << ", boundary " << formatNumber(report.options.boundary) << '\n';
   for (const FunctionReport &function : report.functions)
     printFunction(function, os);
   printSafeList(report, os);
   Summary summary = summarise(report);
-  os << "summary: " << summary.edges << " edges, " << summary.fuse << " fusable, " << summary.conditional
-     << " conditional, kept by";
+  os << "summary: " << summary.edges << " edges, " << summary.fuse
+     << " fusable, " << summary.conditional << " conditional, kept by";
   for (Gate gate : kGates)
-    os << (gate == kGates[0] ? " " : ", ") << stringifyGate(gate) << " " << summary.kept[gate];
-  os << "; batch norms folded " << summary.folded << " of " << summary.found << " found\n";
+    os << (gate == kGates[0] ? " " : ", ") << stringifyGate(gate) << " "
+       << summary.kept[gate];
+  os << "; batch norms folded " << summary.folded << " of " << summary.found
+     << " found\n";
 }
 
 //===----------------------------------------------------------------------===//
@@ -163,22 +178,24 @@ static void addDecision(llvm::json::Object &object, const Decision &decision) {
   object["numbers"] = std::move(numbers);
 }
 
-static llvm::json::Value edgeJson(const FunctionReport &function, size_t index) {
+static llvm::json::Value edgeJson(const FunctionReport &function,
+                                  size_t index) {
   const FunctionFacts &facts = *function.facts;
   const Edge &edge = facts.edges[index];
   const Decision &decision = function.decisions[index];
   llvm::json::Array via;
   for (Operation *glue : edge.glue)
     via.push_back(glue->getName().getStringRef());
-  llvm::json::Object object{{"function", facts.function.getName()},
-                            {"key", function.keys[index]},
-                            {"producer", edge.producer},
-                            {"producer_op", describe(facts.operators[edge.producer].op)},
-                            {"consumer", edge.consumer},
-                            {"consumer_op", describe(facts.operators[edge.consumer].op)},
-                            {"operand", edge.operand},
-                            {"via", std::move(via)},
-                            {"verdict", stringifyVerdictKind(decision.verdict)}};
+  llvm::json::Object object{
+      {"function", facts.function.getName()},
+      {"key", function.keys[index]},
+      {"producer", edge.producer},
+      {"producer_op", describe(facts.operators[edge.producer].op)},
+      {"consumer", edge.consumer},
+      {"consumer_op", describe(facts.operators[edge.consumer].op)},
+      {"operand", edge.operand},
+      {"via", std::move(via)},
+      {"verdict", stringifyVerdictKind(decision.verdict)}};
   if (decision.verdict != VerdictKind::Keep)
     object["numeric"] = stringifyNumericClass(decision.numeric);
   addDecision(object, decision);
@@ -194,9 +211,12 @@ llvm::json::Value fuse::toJson(const ModuleReport &report) {
         safe.push_back(function.keys[i]);
     }
     for (const FoldRecord &fold : function.folds) {
-      llvm::json::Object object{{"function", function.facts->function.getName()},
-                                {"op", fold.op},
-                                {"decision", fold.folded ? "folded" : "kept"}};
+      llvm::json::Object object{
+          {"function", function.facts->function.getName()},
+          {"op", fold.op},
+          {"decision", fold.folded                                  ? "folded"
+                       : fold.decision.verdict == VerdictKind::Fuse ? "foldable"
+                                                                    : "kept"}};
       if (!fold.folded)
         addDecision(object, fold.decision);
       folds.push_back(std::move(object));
@@ -206,17 +226,18 @@ llvm::json::Value fuse::toJson(const ModuleReport &report) {
   llvm::json::Object kept;
   for (Gate gate : kGates)
     kept[stringifyGate(gate)] = summary.kept[gate];
-  return llvm::json::Object{{"version", 1},
-                            {"target", report.options.device.name},
-                            {"policy", report.options.policy == Policy::Cost ? "cost" : "strict"},
-                            {"boundary", report.options.boundary},
-                            {"edges", std::move(edges)},
-                            {"safe", std::move(safe)},
-                            {"folds", std::move(folds)},
-                            {"summary", llvm::json::Object{{"edges", summary.edges},
-                                                           {"fuse", summary.fuse},
-                                                           {"conditional", summary.conditional},
-                                                           {"kept", std::move(kept)},
-                                                           {"bn_folded", summary.folded},
-                                                           {"bn_found", summary.found}}}};
+  return llvm::json::Object{
+      {"version", 1},
+      {"target", report.options.device.name},
+      {"policy", report.options.policy == Policy::Cost ? "cost" : "strict"},
+      {"boundary", report.options.boundary},
+      {"edges", std::move(edges)},
+      {"safe", std::move(safe)},
+      {"folds", std::move(folds)},
+      {"summary", llvm::json::Object{{"edges", summary.edges},
+                                     {"fuse", summary.fuse},
+                                     {"conditional", summary.conditional},
+                                     {"kept", std::move(kept)},
+                                     {"bn_folded", summary.folded},
+                                     {"bn_found", summary.found}}}};
 }

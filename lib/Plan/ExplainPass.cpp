@@ -28,8 +28,8 @@ struct ExplainPass : fuse::impl::ExplainBase<ExplainPass> {
   using ExplainBase::ExplainBase;
 
   void runOnOperation() override {
-    std::optional<fuse::VerdictOptions> options =
-        fuse::optionsFromAttr(getOperation()->getDiscardableAttr(fuse::names::kOptions));
+    std::optional<fuse::VerdictOptions> options = fuse::optionsFromAttr(
+        getOperation()->getDiscardableAttr(fuse::names::kOptions));
     if (!options) {
       options.emplace();
       options->device = llvm::cantFail(fuse::loadDevice("sm_80"));
@@ -49,7 +49,9 @@ struct ExplainPass : fuse::impl::ExplainBase<ExplainPass> {
     }
     // Writes to a temporary name, then renames.
     if (llvm::Error error = llvm::writeToOutput(file, print)) {
-      emitError(getOperation().getLoc()) << "fuse-explain: cannot write '" << file << "': " << llvm::toString(std::move(error));
+      emitError(getOperation().getLoc())
+          << "fuse-explain: cannot write '" << file
+          << "': " << llvm::toString(std::move(error));
       signalPassFailure();
     }
   }

@@ -23,8 +23,12 @@ struct GateInput {
   const VerdictOptions &options;
   const Edge &edge;
 
-  const OperatorFacts &producer() const { return facts.operators[edge.producer]; }
-  const OperatorFacts &consumer() const { return facts.operators[edge.consumer]; }
+  const OperatorFacts &producer() const {
+    return facts.operators[edge.producer];
+  }
+  const OperatorFacts &consumer() const {
+    return facts.operators[edge.consumer];
+  }
   const Consumers &readers() const {
     return producer().consumers[edge.onMemory ? 0 : edge.result];
   }

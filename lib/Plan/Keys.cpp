@@ -17,28 +17,34 @@
 using namespace mlir;
 using namespace fuse;
 
-/// Hash of one operation's structure: name, types, inherent attributes (whatever
-/// a tool attaches besides them does not count), and of its regions with values
-/// numbered in order.
+/// Hash of one operation's structure: name, types, inherent attributes
+/// (whatever a tool attaches besides them does not count), and of its regions
+/// with values numbered in order.
 static uint64_t structuralHash(Operation *root) {
   std::string text;
   llvm::raw_string_ostream os(text);
   llvm::DenseMap<Value, unsigned> numbers;
-  auto number = [&](Value value) { return numbers.try_emplace(value, numbers.size()).first->second; };
+  auto number = [&](Value value) {
+    return numbers.try_emplace(value, numbers.size()).first->second;
+  };
   root->walk<WalkOrder::PreOrder>([&](Operation *op) {
     os << op->getName() << '(';
     for (Value operand : op->getOperands())
-      os << (op == root ? 0 : number(operand)) << ':' << operand.getType() << ',';
+      os << (op == root ? 0 : number(operand)) << ':' << operand.getType()
+         << ',';
     os << ')';
     for (Region &region : op->getRegions())
       for (Block &block : region)
         for (BlockArgument argument : block.getArguments())
           os << number(argument) << ':' << argument.getType() << ',';
     SmallVector<NamedAttribute> attributes(op->getAttrs());
-    llvm::sort(attributes, [](NamedAttribute a, NamedAttribute b) { return a.getName().strref() < b.getName().strref(); });
+    llvm::sort(attributes, [](NamedAttribute a, NamedAttribute b) {
+      return a.getName().strref() < b.getName().strref();
+    });
     for (NamedAttribute attribute : attributes)
       if (!op->getDiscardableAttr(attribute.getName()))
-        os << attribute.getName().strref() << '=' << attribute.getValue() << ',';
+        os << attribute.getName().strref() << '=' << attribute.getValue()
+           << ',';
     for (Value result : op->getResults())
       os << "->" << number(result) << ':' << result.getType();
   });
@@ -53,10 +59,12 @@ std::vector<std::string> EdgeKeys::of(const FunctionFacts &facts) {
   for (const Edge &edge : facts.edges) {
     std::string text;
     llvm::raw_string_ostream os(text);
-    os << hashes[edge.producer] << '.' << edge.result << '>' << hashes[edge.consumer] << '.' << edge.operand;
+    os << hashes[edge.producer] << '.' << edge.result << '>'
+       << hashes[edge.consumer] << '.' << edge.operand;
     for (Operation *glue : edge.glue)
       os << '/' << structuralHash(glue);
-    std::string key = llvm::utohexstr(llvm::xxh3_64bits(text), /*LowerCase=*/true, /*Width=*/16);
+    std::string key = llvm::utohexstr(llvm::xxh3_64bits(text),
+                                      /*LowerCase=*/true, /*Width=*/16);
     keys.push_back(key + "#" + std::to_string(occurrences[key]++));
   }
   return keys;

@@ -48,14 +48,19 @@ struct MarkParamsPass : fuse::impl::MarkParamsBase<MarkParamsPass> {
     return range;
   }
 
-  LogicalResult mark(FunctionOpInterface function, ArrayRef<ArgumentRange> ranges) {
+  LogicalResult mark(FunctionOpInterface function,
+                     ArrayRef<ArgumentRange> ranges) {
     unsigned count = function.getNumArguments();
     for (const ArgumentRange &range : ranges) {
       if (range.last && *range.last >= count)
-        return function.emitError() << "fuse-mark-params: argument " << *range.last << " does not exist, '"
-                                    << function.getName() << "' has " << count << " arguments";
-      for (unsigned i = range.first; i < (range.last ? *range.last + 1 : count); ++i)
-        function.setArgAttr(i, fuse::names::kParam, UnitAttr::get(&getContext()));
+        return function.emitError()
+               << "fuse-mark-params: argument " << *range.last
+               << " does not exist, '" << function.getName() << "' has "
+               << count << " arguments";
+      for (unsigned i = range.first; i < (range.last ? *range.last + 1 : count);
+           ++i)
+        function.setArgAttr(i, fuse::names::kParam,
+                            UnitAttr::get(&getContext()));
     }
     return success();
   }
@@ -65,22 +70,26 @@ struct MarkParamsPass : fuse::impl::MarkParamsBase<MarkParamsPass> {
     for (const std::string &text : args) {
       std::optional<ArgumentRange> range = parseRange(text);
       if (!range) {
-        emitError(getOperation().getLoc()) << "fuse-mark-params: cannot read '" << text
-                                           << "', expected a number or a range such as 3, 1- or 2-5";
+        emitError(getOperation().getLoc())
+            << "fuse-mark-params: cannot read '" << text
+            << "', expected a number or a range such as 3, 1- or 2-5";
         return signalPassFailure();
       }
       ranges.push_back(*range);
     }
     bool found = false;
     for (FunctionOpInterface function : fuse::functionsOf(getOperation())) {
-      if (functionName.empty() ? !function.isPublic() : function.getName() != functionName)
+      if (functionName.empty() ? !function.isPublic()
+                               : function.getName() != functionName)
         continue;
       found = true;
       if (failed(mark(function, ranges)))
         return signalPassFailure();
     }
     if (!found && !functionName.empty()) {
-      emitError(getOperation().getLoc()) << "fuse-mark-params: there is no function '" << functionName << "' with a body";
+      emitError(getOperation().getLoc())
+          << "fuse-mark-params: there is no function '" << functionName
+          << "' with a body";
       signalPassFailure();
     }
   }

@@ -19,15 +19,18 @@ using namespace fuse;
 static TargetAttr deviceToAttr(Builder &b, const Device &device) {
   SmallVector<NamedAttribute> numbers;
   for (const DeviceField &field : deviceFields())
-    numbers.push_back(b.getNamedAttr(field.key, b.getF64FloatAttr(device.*field.member)));
-  return TargetAttr::get(b.getContext(), b.getStringAttr(device.name), b.getDictionaryAttr(numbers));
+    numbers.push_back(
+        b.getNamedAttr(field.key, b.getF64FloatAttr(device.*field.member)));
+  return TargetAttr::get(b.getContext(), b.getStringAttr(device.name),
+                         b.getDictionaryAttr(numbers));
 }
 
 static std::optional<Device> deviceFromAttr(TargetAttr target) {
   Device device;
   device.name = target.getName().getValue().str();
   for (const DeviceField &field : deviceFields()) {
-    auto number = dyn_cast_or_null<FloatAttr>(target.getNumbers().get(field.key));
+    auto number =
+        dyn_cast_or_null<FloatAttr>(target.getNumbers().get(field.key));
     if (!number)
       return std::nullopt;
     device.*field.member = number.getValueAsDouble();
@@ -36,29 +39,38 @@ static std::optional<Device> deviceFromAttr(TargetAttr target) {
 }
 
 /// The optional numbers, by their attribute name.
-static SmallVector<std::pair<StringRef, double *>> numericOptions(VerdictOptions &options) {
+static SmallVector<std::pair<StringRef, double *>>
+numericOptions(VerdictOptions &options) {
   return {{"boundary", &options.boundary},
           {"device_mem", &options.deviceMemory},
           {"register_limit", &options.registerLimit},
           {"tolerance", &options.tolerance}};
 }
 
-DictionaryAttr fuse::optionsToAttr(MLIRContext *context, const VerdictOptions &given) {
+DictionaryAttr fuse::optionsToAttr(MLIRContext *context,
+                                   const VerdictOptions &given) {
   Builder b(context);
   VerdictOptions options = given, defaults;
   // A preset is named; the numbers of any other device are kept in full.
   bool isPreset = llvm::is_contained(presetNames(), options.device.name);
   SmallVector<NamedAttribute> entries{
-      b.getNamedAttr("policy", b.getStringAttr(options.policy == Policy::Cost ? "cost" : "strict")),
-      b.getNamedAttr("target", isPreset ? Attribute(b.getStringAttr(options.device.name))
-                                        : Attribute(deviceToAttr(b, options.device)))};
+      b.getNamedAttr(
+          "policy",
+          b.getStringAttr(options.policy == Policy::Cost ? "cost" : "strict")),
+      b.getNamedAttr("target",
+                     isPreset ? Attribute(b.getStringAttr(options.device.name))
+                              : Attribute(deviceToAttr(b, options.device)))};
   if (options.mode != Mode::Full)
-    entries.push_back(b.getNamedAttr("mode", b.getStringAttr(options.mode == Mode::Off ? "off" : "fold-only")));
+    entries.push_back(b.getNamedAttr(
+        "mode",
+        b.getStringAttr(options.mode == Mode::Off ? "off" : "fold-only")));
   if (!options.emitAttributes)
     entries.push_back(b.getNamedAttr("attrs", b.getBoolAttr(false)));
-  for (auto [option, byDefault] : llvm::zip_equal(numericOptions(options), numericOptions(defaults)))
+  for (auto [option, byDefault] :
+       llvm::zip_equal(numericOptions(options), numericOptions(defaults)))
     if (*option.second != *byDefault.second)
-      entries.push_back(b.getNamedAttr(option.first, b.getF64FloatAttr(*option.second)));
+      entries.push_back(
+          b.getNamedAttr(option.first, b.getF64FloatAttr(*option.second)));
   return b.getDictionaryAttr(entries);
 }
 
@@ -71,14 +83,18 @@ std::optional<VerdictOptions> fuse::optionsFromAttr(Attribute attr) {
   std::optional<Device> device;
   if (auto target = dictionary.getAs<TargetAttr>("target"))
     device = deviceFromAttr(target);
-  else if (auto name = dictionary.getAs<StringAttr>("target"); name && llvm::is_contained(presetNames(), name.getValue()))
+  else if (auto name = dictionary.getAs<StringAttr>("target");
+           name && llvm::is_contained(presetNames(), name.getValue()))
     device = llvm::cantFail(loadDevice(name));
   if (!policy || !device)
     return std::nullopt;
   options.device = *device;
-  options.policy = policy.getValue() == "strict" ? Policy::Strict : Policy::Cost;
+  options.policy =
+      policy.getValue() == "strict" ? Policy::Strict : Policy::Cost;
   if (auto mode = dictionary.getAs<StringAttr>("mode"))
-    options.mode = mode == "off" ? Mode::Off : mode == "fold-only" ? Mode::FoldOnly : Mode::Full;
+    options.mode = mode == "off"         ? Mode::Off
+                   : mode == "fold-only" ? Mode::FoldOnly
+                                         : Mode::Full;
   if (auto attrs = dictionary.getAs<BoolAttr>("attrs"))
     options.emitAttributes = attrs.getValue();
   for (auto [name, slot] : numericOptions(options))
@@ -88,7 +104,8 @@ std::optional<VerdictOptions> fuse::optionsFromAttr(Attribute attr) {
 }
 
 void fuse::refreshVerdicts(Operation *module) {
-  std::optional<VerdictOptions> options = optionsFromAttr(module->getDiscardableAttr(names::kOptions));
+  std::optional<VerdictOptions> options =
+      optionsFromAttr(module->getDiscardableAttr(names::kOptions));
   if (!options)
     return;
   for (FunctionOpInterface function : functionsOf(module)) {

@@ -34,7 +34,8 @@ static EdgeOverride operatorHint(Operation *op) {
 }
 
 /// Hints in `fuse.edge_hints` for part `part` of `operand`: "0.1" before "0".
-static EdgeOverride edgeHint(Operation *consumer, unsigned operand, unsigned part) {
+static EdgeOverride edgeHint(Operation *consumer, unsigned operand,
+                             unsigned part) {
   auto hints = consumer->getAttrOfType<DictionaryAttr>(names::kEdgeHints);
   if (!hints)
     return std::nullopt;
@@ -50,7 +51,8 @@ static EdgeOverride edgeHint(Operation *consumer, unsigned operand, unsigned par
 static std::vector<unsigned> partsOf(const FunctionFacts &facts) {
   std::vector<unsigned> parts;
   for (size_t i = 0; i < facts.edges.size(); ++i) {
-    bool same = i > 0 && facts.edges[i].consumer == facts.edges[i - 1].consumer &&
+    bool same = i > 0 &&
+                facts.edges[i].consumer == facts.edges[i - 1].consumer &&
                 facts.edges[i].operand == facts.edges[i - 1].operand;
     parts.push_back(same ? parts.back() + 1 : 0);
   }
@@ -61,7 +63,8 @@ std::vector<EdgeOverride> fuse::overridesOf(const FunctionFacts &facts) {
   std::vector<EdgeOverride> overrides;
   std::vector<unsigned> parts = partsOf(facts);
   for (auto [edge, part] : llvm::zip_equal(facts.edges, parts)) {
-    Operation *producer = facts.operators[edge.producer].op, *consumer = facts.operators[edge.consumer].op;
+    Operation *producer = facts.operators[edge.producer].op,
+              *consumer = facts.operators[edge.consumer].op;
     EdgeOverride own = edgeHint(consumer, edge.operand, part);
     if (!own) {
       EdgeOverride a = operatorHint(producer), b = operatorHint(consumer);
@@ -75,13 +78,16 @@ std::vector<EdgeOverride> fuse::overridesOf(const FunctionFacts &facts) {
 /// True for the gates that "always" may overrule.
 static bool isJudgement(Reason reason) {
   Gate gate = gateOf(reason);
-  return (gate == Gate::Profile || gate == Gate::Resource || gate == Gate::Profit) && reason != Reason::TooLarge;
+  return (gate == Gate::Profile || gate == Gate::Resource ||
+          gate == Gate::Profit) &&
+         reason != Reason::TooLarge;
 }
 
 void fuse::applyOverride(EdgeOverride override, Decision &decision) {
   if (!override)
     return;
-  bool never = *override == Reason::HintNever || *override == Reason::BlockListed;
+  bool never =
+      *override == Reason::HintNever || *override == Reason::BlockListed;
   if (never) {
     decision = Decision::keep(*override, "remove the hint or the list's entry");
     return;
@@ -89,20 +95,23 @@ void fuse::applyOverride(EdgeOverride override, Decision &decision) {
   if (decision.verdict != VerdictKind::Keep || !isJudgement(decision.reason))
     return;
   decision.verdict = VerdictKind::Fuse;
-  decision.flip = "without the override: " + stringifyReason(decision.reason).str();
+  decision.flip =
+      "without the override: " + stringifyReason(decision.reason).str();
   decision.reason = *override;
 }
 
 /// Warns about words that are not known, on `op`.
 static void diagnoseWords(Operation *op) {
   if (Attribute hint = op->getAttr(names::kHint); hint && !operatorHint(op))
-    op->emitWarning() << "'fuse.hint' is " << hint << ", expected \"never\" or \"always\"; it is ignored";
+    op->emitWarning() << "'fuse.hint' is " << hint
+                      << ", expected \"never\" or \"always\"; it is ignored";
   Attribute attr = op->getAttr(names::kEdgeHints);
   if (!attr)
     return;
   auto hints = dyn_cast<DictionaryAttr>(attr);
   if (!hints) {
-    op->emitWarning() << "'fuse.edge_hints' is " << attr << ", expected a dictionary; it is ignored";
+    op->emitWarning() << "'fuse.edge_hints' is " << attr
+                      << ", expected a dictionary; it is ignored";
     return;
   }
   for (NamedAttribute entry : hints) {
@@ -110,28 +119,37 @@ static void diagnoseWords(Operation *op) {
     StringRef number = entry.getName().strref().split('.').first;
     auto word = dyn_cast<StringAttr>(entry.getValue());
     if (number.getAsInteger(10, operand) || operand >= op->getNumOperands())
-      op->emitWarning() << "'fuse.edge_hints' names operand '" << entry.getName().strref() << "', the operator has "
+      op->emitWarning() << "'fuse.edge_hints' names operand '"
+                        << entry.getName().strref() << "', the operator has "
                         << op->getNumOperands() << " operands; it is ignored";
     else if (!word || !reasonFor(word))
-      op->emitWarning() << "'fuse.edge_hints' says " << entry.getValue() << " for operand " << operand
+      op->emitWarning() << "'fuse.edge_hints' says " << entry.getValue()
+                        << " for operand " << operand
                         << ", expected \"never\" or \"always\"; it is ignored";
   }
 }
 
-void fuse::diagnoseOverrides(const FunctionFacts &facts, ArrayRef<Decision> decisions) {
+void fuse::diagnoseOverrides(const FunctionFacts &facts,
+                             ArrayRef<Decision> decisions) {
   for (const OperatorFacts &op : facts.operators)
     diagnoseWords(op.op);
   std::vector<EdgeOverride> overrides = overridesOf(facts);
-  for (auto [edge, decision, override] : llvm::zip_equal(facts.edges, decisions, overrides)) {
-    const OperatorFacts &producer = facts.operators[edge.producer], &consumer = facts.operators[edge.consumer];
+  for (auto [edge, decision, override] :
+       llvm::zip_equal(facts.edges, decisions, overrides)) {
+    const OperatorFacts &producer = facts.operators[edge.producer],
+                        &consumer = facts.operators[edge.consumer];
     EdgeOverride a = operatorHint(producer.op), b = operatorHint(consumer.op);
     if (a && b && *a != *b && *override == Reason::HintNever)
-      consumer.op.emitWarning() << "operators #" << edge.producer << " and #" << edge.consumer
-                                << " say \"never\" and \"always\" for the edge between them: \"never\" wins";
-    bool always = override && (*override == Reason::HintAlways || *override == Reason::AllowListed);
+      consumer.op.emitWarning()
+          << "operators #" << edge.producer << " and #" << edge.consumer
+          << " say \"never\" and \"always\" for the edge between them: "
+             "\"never\" wins";
+    bool always = override && (*override == Reason::HintAlways ||
+                               *override == Reason::AllowListed);
     if (always && decision.verdict != VerdictKind::Fuse)
-      consumer.op.emitWarning() << "\"always\" for the edge from operator #" << edge.producer << " is ignored, gate '"
-                                << stringifyGate(decision.gate()) << "' is for correctness: "
-                                << stringifyReason(decision.reason);
+      consumer.op.emitWarning()
+          << "\"always\" for the edge from operator #" << edge.producer
+          << " is ignored, gate '" << stringifyGate(decision.gate())
+          << "' is for correctness: " << stringifyReason(decision.reason);
   }
 }

@@ -29,29 +29,36 @@ static Attribute countAttr(Builder &builder, const Count &count) {
 }
 
 /// The counts that `fuse.dim_hint` leads to, where they differ from `counted`.
-static DictionaryAttr hintAttr(Builder &b, const Footprint &counted, const Footprint &stated) {
+static DictionaryAttr hintAttr(Builder &b, const Footprint &counted,
+                               const Footprint &stated) {
   if (counted.points.isStatic() || !stated.points.isStatic())
     return {};
-  return b.getDictionaryAttr({b.getNamedAttr("flops", countAttr(b, stated.flops)),
-                              b.getNamedAttr("read", countAttr(b, stated.read)),
-                              b.getNamedAttr("written", countAttr(b, stated.written)),
-                              b.getNamedAttr("points", countAttr(b, stated.points))});
+  return b.getDictionaryAttr(
+      {b.getNamedAttr("flops", countAttr(b, stated.flops)),
+       b.getNamedAttr("read", countAttr(b, stated.read)),
+       b.getNamedAttr("written", countAttr(b, stated.written)),
+       b.getNamedAttr("points", countAttr(b, stated.points))});
 }
 
 /// `counted` as the program has it; the intensity, and whatever `overridden`
 /// names, as the user states it.
-static Attribute costAttr(Builder &b, const Footprint &counted, const Footprint &stated) {
+static Attribute costAttr(Builder &b, const Footprint &counted,
+                          const Footprint &stated) {
   std::optional<double> intensity = stated.intensity();
-  SmallVector<StringRef> overridden(stated.overridden.begin(), stated.overridden.end());
+  SmallVector<StringRef> overridden(stated.overridden.begin(),
+                                    stated.overridden.end());
   auto pick = [&](StringRef key, const Count &own, const Count &users) {
     return countAttr(b, llvm::is_contained(overridden, key) ? users : own);
   };
-  return CostAttr::get(b.getContext(), pick("flops", counted.flops, stated.flops), pick("read", counted.read, stated.read),
-                       pick("written", counted.written, stated.written), countAttr(b, counted.points),
-                       countAttr(b, counted.parallel), countAttr(b, counted.reduction),
-                       countAttr(b, counted.transcendentals),
-                       intensity ? b.getF64FloatAttr(*intensity) : FloatAttr(), hintAttr(b, counted, stated),
-                       overridden.empty() ? ArrayAttr() : b.getStrArrayAttr(overridden));
+  return CostAttr::get(
+      b.getContext(), pick("flops", counted.flops, stated.flops),
+      pick("read", counted.read, stated.read),
+      pick("written", counted.written, stated.written),
+      countAttr(b, counted.points), countAttr(b, counted.parallel),
+      countAttr(b, counted.reduction), countAttr(b, counted.transcendentals),
+      intensity ? b.getF64FloatAttr(*intensity) : FloatAttr(),
+      hintAttr(b, counted, stated),
+      overridden.empty() ? ArrayAttr() : b.getStrArrayAttr(overridden));
 }
 
 namespace {
@@ -65,40 +72,48 @@ static void addDependences(const FunctionFacts &facts, DepLists &lists) {
   for (const Edge &edge : facts.edges)
     if (seen.insert({edge.producer, edge.consumer, edge.operand}).second)
       lists[facts.operators[edge.consumer].op].push_back(
-          DepAttr::get(context, DepKind::RAW, edge.producer, edge.operand, std::nullopt, {}));
+          DepAttr::get(context, DepKind::RAW, edge.producer, edge.operand,
+                       std::nullopt, {}));
   for (const Dependence &dependence : facts.dependences)
     if (dependence.kind != DepKind::RAW)
       lists[facts.operators[dependence.to].op].push_back(
-          DepAttr::get(context, dependence.kind, dependence.from, dependence.operand, std::nullopt, {}));
+          DepAttr::get(context, dependence.kind, dependence.from,
+                       dependence.operand, std::nullopt, {}));
   for (const CopyNeeded &copy : facts.copies)
-    lists[copy.operand->getOwner()].push_back(DepAttr::get(context, DepKind::Copy, std::nullopt,
-                                                           copy.operand->getOperandNumber(), std::nullopt,
-                                                           StringAttr::get(context, copy.why)));
+    lists[copy.operand->getOwner()].push_back(DepAttr::get(
+        context, DepKind::Copy, std::nullopt, copy.operand->getOperandNumber(),
+        std::nullopt, StringAttr::get(context, copy.why)));
 }
 
 static void addOwnFacts(const FunctionFacts &facts, DepLists &lists) {
   MLIRContext *context = facts.function->getContext();
   for (const OperatorFacts &op : facts.operators) {
     if (!op.effect.empty())
-      lists[op.op].push_back(DepAttr::get(context, DepKind::Effect, std::nullopt, std::nullopt, std::nullopt,
-                                          StringAttr::get(context, op.effect)));
+      lists[op.op].push_back(
+          DepAttr::get(context, DepKind::Effect, std::nullopt, std::nullopt,
+                       std::nullopt, StringAttr::get(context, op.effect)));
     for (auto [result, consumers] : llvm::enumerate(op.consumers))
-      lists[op.op].push_back(DepAttr::get(context, DepKind::Consumers, std::nullopt, result, consumers.count(), {}));
+      lists[op.op].push_back(DepAttr::get(context, DepKind::Consumers,
+                                          std::nullopt, result,
+                                          consumers.count(), {}));
   }
 }
 
 void fuse::writeFacts(const FunctionFacts &facts) {
   facts.function->walk([](Operation *op) {
-    for (StringRef name : {names::kId, names::kCost, names::kDep, names::kBoundary})
+    for (StringRef name :
+         {names::kId, names::kCost, names::kDep, names::kBoundary})
       op->removeDiscardableAttr(name);
   });
   Builder builder(facts.function->getContext());
   for (auto [id, op] : llvm::enumerate(facts.operators)) {
     op.op->setDiscardableAttr(names::kId, builder.getI64IntegerAttr(id));
-    op.op->setDiscardableAttr(names::kCost, costAttr(builder, op.counted, op.footprint));
+    op.op->setDiscardableAttr(names::kCost,
+                              costAttr(builder, op.counted, op.footprint));
   }
   for (const auto &[op, footprint] : facts.movers)
-    op->setDiscardableAttr(names::kCost, costAttr(builder, footprint, footprint));
+    op->setDiscardableAttr(names::kCost,
+                           costAttr(builder, footprint, footprint));
   DepLists lists;
   addDependences(facts, lists);
   addOwnFacts(facts, lists);
@@ -106,15 +121,19 @@ void fuse::writeFacts(const FunctionFacts &facts) {
     op->setDiscardableAttr(names::kDep, builder.getArrayAttr(list));
 }
 
-/// Integers as i64, other numbers as f64 with the 6 digits that the tables show.
+/// Integers as i64, other numbers as f64 with the 6 digits that the tables
+/// show.
 static Attribute numberAttr(Builder &b, double value) {
   if (std::floor(value) == value && std::fabs(value) < 1e15)
     return b.getI64IntegerAttr(static_cast<int64_t>(value));
   return b.getF64FloatAttr(std::stod(formatNumber(value)));
 }
 
-static Attribute boundaryAttr(Builder &b, const Edge &edge, const Decision &decision) {
-  auto text = [&](const std::string &value) { return value.empty() ? StringAttr() : b.getStringAttr(value); };
+static Attribute boundaryAttr(Builder &b, const Edge &edge,
+                              const Decision &decision) {
+  auto text = [&](const std::string &value) {
+    return value.empty() ? StringAttr() : b.getStringAttr(value);
+  };
   SmallVector<Attribute> via;
   for (Operation *glue : edge.glue)
     via.push_back(b.getStringAttr(glue->getName().stripDialect()));
@@ -124,32 +143,44 @@ static Attribute boundaryAttr(Builder &b, const Edge &edge, const Decision &deci
   std::optional<NumericClass> numeric;
   if (decision.verdict != VerdictKind::Keep)
     numeric = decision.numeric;
-  return BoundaryAttr::get(b.getContext(), decision.verdict, edge.producer, edge.operand, decision.gate(), decision.reason,
-                           text(decision.when), via.empty() ? ArrayAttr() : b.getArrayAttr(via),
-                           numbers.empty() ? DictionaryAttr() : b.getDictionaryAttr(numbers), text(decision.flip), numeric);
+  return BoundaryAttr::get(
+      b.getContext(), decision.verdict, edge.producer, edge.operand,
+      decision.gate(), decision.reason, text(decision.when),
+      via.empty() ? ArrayAttr() : b.getArrayAttr(via),
+      numbers.empty() ? DictionaryAttr() : b.getDictionaryAttr(numbers),
+      text(decision.flip), numeric);
 }
 
-void fuse::writeVerdicts(const FunctionFacts &facts, ArrayRef<Decision> decisions) {
+void fuse::writeVerdicts(const FunctionFacts &facts,
+                         ArrayRef<Decision> decisions) {
   Builder builder(facts.function->getContext());
   DepLists lists;
   for (auto [edge, decision] : llvm::zip_equal(facts.edges, decisions))
-    lists[facts.operators[edge.consumer].op].push_back(boundaryAttr(builder, edge, decision));
+    lists[facts.operators[edge.consumer].op].push_back(
+        boundaryAttr(builder, edge, decision));
   for (auto &[op, list] : lists)
     op->setDiscardableAttr(names::kBoundary, builder.getArrayAttr(list));
 }
 
 /// One remark: the record's fields as arguments, the edge's key in the name
 /// (`--remark-policy=final` keeps one remark per location, name and category).
-static void emitRemark(const FunctionFacts &facts, const Edge &edge, const Decision &decision, StringRef key) {
+static void emitRemark(const FunctionFacts &facts, const Edge &edge,
+                       const Decision &decision, StringRef key) {
   using Arg = remark::detail::Remark::Arg;
-  const OperatorFacts &producer = facts.operators[edge.producer], &consumer = facts.operators[edge.consumer];
+  const OperatorFacts &producer = facts.operators[edge.producer],
+                      &consumer = facts.operators[edge.consumer];
   std::string name = ("edge " + key).str();
-  auto opts = remark::RemarkOpts::name(name).category("fuse-boundary").function(facts.function.getName());
+  auto opts = remark::RemarkOpts::name(name)
+                  .category("fuse-boundary")
+                  .function(facts.function.getName());
   Location loc = remarkLocation(consumer.op.getLoc());
   auto emit = [&](remark::detail::InFlightRemark remark) {
-    remark << Arg("Verdict", stringifyVerdictKind(decision.verdict)) << Arg("Reason", stringifyReason(decision.reason))
-           << Arg("Producer", describe(producer.op) + " #" + std::to_string(edge.producer))
-           << Arg("Consumer", describe(consumer.op) + " #" + std::to_string(edge.consumer))
+    remark << Arg("Verdict", stringifyVerdictKind(decision.verdict))
+           << Arg("Reason", stringifyReason(decision.reason))
+           << Arg("Producer",
+                  describe(producer.op) + " #" + std::to_string(edge.producer))
+           << Arg("Consumer",
+                  describe(consumer.op) + " #" + std::to_string(edge.consumer))
            << Arg("Operand", std::to_string(edge.operand));
     for (const std::pair<std::string, double> &number : decision.numbers)
       remark << Arg(number.first, formatNumber(number.second));
@@ -166,11 +197,13 @@ static void emitRemark(const FunctionFacts &facts, const Edge &edge, const Decis
     emit(remark::missed(loc, opts));
 }
 
-void fuse::emitVerdictRemarks(const FunctionFacts &facts, ArrayRef<Decision> decisions, EdgeKeys &keys) {
+void fuse::emitVerdictRemarks(const FunctionFacts &facts,
+                              ArrayRef<Decision> decisions, EdgeKeys &keys) {
   if (!facts.function->getContext()->getRemarkEngine())
     return;
   std::vector<std::string> edgeKeys = keys.of(facts);
-  for (auto [edge, decision, key] : llvm::zip_equal(facts.edges, decisions, edgeKeys))
+  for (auto [edge, decision, key] :
+       llvm::zip_equal(facts.edges, decisions, edgeKeys))
     emitRemark(facts, edge, decision, key);
 }
 
@@ -196,11 +229,14 @@ SmallVector<FunctionOpInterface> fuse::functionsOf(Operation *root) {
 /// The conversion that lowers operations of a front-end dialect to linalg.
 static StringRef conversionFor(StringRef dialect) {
   if (dialect == "torch" || dialect == "torch_c")
-    return "torch-mlir-opt --torch-backend-to-linalg-on-tensors-backend-pipeline";
+    return "torch-mlir-opt "
+           "--torch-backend-to-linalg-on-tensors-backend-pipeline";
   if (dialect == "stablehlo" || dialect == "mhlo" || dialect == "chlo")
     return "stablehlo-opt --stablehlo-legalize-to-linalg";
   if (dialect == "tosa")
-    return "mlir-opt --pass-pipeline='builtin.module(func.func(tosa-to-linalg-named,tosa-to-linalg))'";
+    return "mlir-opt "
+           "--pass-pipeline='builtin.module(func.func(tosa-to-linalg-named,"
+           "tosa-to-linalg))'";
   if (dialect == "onnx")
     return "torch-mlir-import-onnx and torch-mlir's ONNX pipeline";
   return "";
@@ -209,14 +245,18 @@ static StringRef conversionFor(StringRef dialect) {
 void fuse::diagnoseInput(const FunctionFacts &facts) {
   for (const OperatorFacts &op : facts.operators)
     if (op.footprint.overflowed())
-      op.op.emitWarning() << "sizes of this operator exceed 64-bit arithmetic: its edges are kept";
+      op.op.emitWarning() << "sizes of this operator exceed 64-bit arithmetic: "
+                             "its edges are kept";
   diagnoseStated(facts);
   llvm::DenseSet<StringRef> named;
-  facts.function->walk([&](Operation *op) {
-    StringRef dialect = op->getName().getDialectNamespace();
-    StringRef conversion = conversionFor(dialect);
-    if (!conversion.empty() && named.insert(dialect).second)
-      op->emitWarning() << "'" << op->getName().getStringRef() << "' is not a linalg operation and gets no verdict; run `"
-                        << conversion << "` first";
-  });
+  facts.function->walk(
+      [&](Operation *op) {
+        StringRef dialect = op->getName().getDialectNamespace();
+        StringRef conversion = conversionFor(dialect);
+        if (!conversion.empty() && named.insert(dialect).second)
+          op->emitWarning()
+              << "'" << op->getName().getStringRef()
+              << "' is not a linalg operation and gets no verdict; run `"
+              << conversion << "` first";
+      });
 }

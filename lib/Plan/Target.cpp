@@ -17,14 +17,16 @@ using namespace mlir;
 using namespace fuse;
 
 /// The device's entry in the system description, by name, or the first.
-static TargetDeviceSpecInterface findDevice(Attribute spec, StringRef wanted, std::string &known) {
+static TargetDeviceSpecInterface findDevice(Attribute spec, StringRef wanted,
+                                            std::string &known) {
   TargetDeviceSpecInterface found;
   auto system = dyn_cast_or_null<TargetSystemSpecInterface>(spec);
   if (!system)
     return found;
   for (DataLayoutEntryInterface entry : system.getEntries()) {
     auto id = dyn_cast_if_present<StringAttr>(entry.getKey());
-    auto device = dyn_cast_if_present<TargetDeviceSpecInterface>(entry.getValue());
+    auto device =
+        dyn_cast_if_present<TargetDeviceSpecInterface>(entry.getValue());
     if (!id || !device)
       continue;
     known += (known.empty() ? "" : ", ") + id.getValue().str();
@@ -47,7 +49,8 @@ static llvm::Error setField(Device &device, StringRef key, Attribute value) {
     if (!(number > 0)) {
       std::string text;
       llvm::raw_string_ostream(text) << value;
-      return llvm::createStringError("dlti key '" + key + "': expected a positive number, found " + text);
+      return llvm::createStringError(
+          "dlti key '" + key + "': expected a positive number, found " + text);
     }
     device.*field.member = number;
     return llvm::Error::success();
@@ -56,7 +59,8 @@ static llvm::Error setField(Device &device, StringRef key, Attribute value) {
   return llvm::Error::success();
 }
 
-static llvm::Expected<Device> fromSpec(TargetDeviceSpecInterface spec, StringRef name) {
+static llvm::Expected<Device> fromSpec(TargetDeviceSpecInterface spec,
+                                       StringRef name) {
   Device device;
   for (DataLayoutEntryInterface entry : spec.getEntries()) {
     auto key = dyn_cast_if_present<StringAttr>(entry.getKey());
@@ -75,8 +79,9 @@ static llvm::Expected<Device> fromSpec(TargetDeviceSpecInterface spec, StringRef
         return std::move(error);
   for (const DeviceField &field : deviceFields())
     if (!(device.*field.member > 0))
-      return llvm::createStringError("dlti.target_system_spec: key '" + field.key +
-                                     "' is missing; a key base = \"sm_80\" fills in the others");
+      return llvm::createStringError(
+          "dlti.target_system_spec: key '" + field.key +
+          "' is missing; a key base = \"sm_80\" fills in the others");
   return device;
 }
 
@@ -88,8 +93,12 @@ llvm::Expected<Device> fuse::loadTarget(Operation *module, StringRef target) {
   Attribute spec = module->getAttr("dlti.target_system_spec");
   TargetDeviceSpecInterface device = findDevice(spec, wanted, known);
   if (!device)
-    return llvm::createStringError(known.empty() ? Twine("the module has no dlti.target_system_spec with a device").str()
-                                                 : ("dlti.target_system_spec has no device '" + wanted +
-                                                    "', known are " + known).str());
+    return llvm::createStringError(
+        known.empty()
+            ? Twine("the module has no dlti.target_system_spec with a device")
+                  .str()
+            : ("dlti.target_system_spec has no device '" + wanted +
+               "', known are " + known)
+                  .str());
   return fromSpec(device, target);
 }

@@ -52,7 +52,8 @@ Count &Count::operator+=(const Count &other) {
 
 Count &Count::operator*=(const Count &other) {
   if (terms.empty() && other.terms.empty()) {
-    overflow_ |= other.overflow_ | __builtin_mul_overflow(constant, other.constant, &constant);
+    overflow_ |= other.overflow_ |
+                 __builtin_mul_overflow(constant, other.constant, &constant);
     return *this;
   }
   auto all = [](const Count &count) {
@@ -69,7 +70,8 @@ Count &Count::operator*=(const Count &other) {
       monomial.insert(monomial.end(), right.begin(), right.end());
       std::sort(monomial.begin(), monomial.end());
       int64_t coefficient;
-      product.overflow_ |= __builtin_mul_overflow(leftCoefficient, rightCoefficient, &coefficient);
+      product.overflow_ |= __builtin_mul_overflow(
+          leftCoefficient, rightCoefficient, &coefficient);
       product.addTerm(monomial, coefficient);
     }
   return *this = std::move(product);
@@ -77,7 +79,8 @@ Count &Count::operator*=(const Count &other) {
 
 namespace fuse {
 bool operator==(const Count &a, const Count &b) {
-  return a.overflow_ == b.overflow_ && a.constant == b.constant && a.terms == b.terms;
+  return a.overflow_ == b.overflow_ && a.constant == b.constant &&
+         a.terms == b.terms;
 }
 } // namespace fuse
 

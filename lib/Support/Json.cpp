@@ -21,5 +21,6 @@ Expected<json::Value> fuse::parseJson(StringRef path, StringRef text) {
   // The message of llvm::json is "[line:column, byte=n]: text".
   std::string message = toString(value.takeError());
   StringRef position = StringRef(message).split(',').first.ltrim('[');
-  return createStringError(path + ":" + position + ": malformed JSON:" + StringRef(message).split("]:").second);
+  return createStringError(path + ":" + position + ": malformed JSON:" +
+                           StringRef(message).split("]:").second);
 }

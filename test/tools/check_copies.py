@@ -4,7 +4,7 @@
 check_copies.py FILE... [--own-inits] [--function=REGEX]
 
 Both tools print the module; the operations are compared in order. An operand counts where One-Shot marks it "false" and
-where `fuse.dep` has a `copy` entry for it. With --own-inits each use of a `linalg.fill` or `tensor.empty` first gets one
+where `fuse.dep` has a `copy` entry. With --own-inits each use of a `linalg.fill` or `tensor.empty` first gets one
 of its own (exports share them, which makes One-Shot report copies that are none), and both must report nothing.
 """
 
@@ -21,9 +21,7 @@ ONE_SHOT = "--one-shot-bufferize=test-analysis-only allow-unknown-ops"
 
 def run(command: list[str], text: str) -> str:
     """Standard output of `command` on `text`; exits with its error otherwise."""
-    done = subprocess.run(
-        command, input=text, capture_output=True, text=True, check=False
-    )
+    done = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         sys.exit(f"{' '.join(command)} failed:\n{done.stderr[:2000]}")
     return done.stdout
@@ -36,9 +34,7 @@ def operations(text: str) -> list[tuple[str, str, str]]:
     for line in text.splitlines():
         if match := re.search(r"func\.func (?:private )?@(\w+)", line):
             function = match.group(1)
-        if match := re.match(
-            r"\s*(?:%[\w:]+(?:, %\w+)* = )?((?:linalg|tensor)\.\w+)", line
-        ):
+        if match := re.match(r"\s*(?:%[\w:]+(?:, %\w+)* = )?((?:linalg|tensor)\.\w+)", line):
             found.append((function, match.group(1), line))
     return found
 
@@ -61,9 +57,7 @@ def with_own_inits(text: str) -> str:
     lines = []
     count = 0
     for line in text.splitlines():
-        if match := re.match(
-            r"\s*(%\w+) = (tensor\.empty\(\).*|linalg\.fill .*)$", line
-        ):
+        if match := re.match(r"\s*(%\w+) = (tensor\.empty\(\).*|linalg\.fill .*)$", line):
             definitions[match.group(1)] = match.group(2)
             continue
         copies: list[str] = []
@@ -72,19 +66,13 @@ def with_own_inits(text: str) -> str:
             nonlocal count
             body = definitions[name]
             if inner := re.search(r"outs\((%\w+)", body):
-                body = body.replace(
-                    f"outs({inner.group(1)} ", f"outs({clone(inner.group(1), copies)} "
-                )
+                body = body.replace(f"outs({inner.group(1)} ", f"outs({clone(inner.group(1), copies)} ")
             count += 1
             copies.append(f"    %own{count} = {body}")
             return f"%own{count}"
 
         def replace(match: re.Match[str]) -> str:
-            return (
-                clone(match.group(0))
-                if match.group(0) in definitions
-                else match.group(0)
-            )
+            return clone(match.group(0)) if match.group(0) in definitions else match.group(0)
 
         line = re.sub(r"%[\w]+(?![\w#:])", replace, line)
         lines += [*copies, line]
@@ -95,9 +83,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("files", nargs="+", type=Path)
     parser.add_argument("--own-inits", action="store_true")
-    parser.add_argument(
-        "--function", default=".*", help="compare only functions that match"
-    )
+    parser.add_argument("--function", default=".*", help="compare only functions that match")
     parser.add_argument("--fuse-opt", default="fuse-opt")
     args = parser.parse_args()
     failures = 0
@@ -114,16 +100,10 @@ def main() -> int:
             if not re.fullmatch(args.function, function):
                 continue
             copies += len(fuse_copies(got))
-            if one_shot_copies(want) != fuse_copies(got) or (
-                args.own_inits and fuse_copies(got)
-            ):
+            if one_shot_copies(want) != fuse_copies(got) or (args.own_inits and fuse_copies(got)):
                 failures += 1
-                print(
-                    f"{path}: @{function} {name}: One-Shot {one_shot_copies(want)}, fuse {fuse_copies(got)}"
-                )
-        print(
-            f"{path.name}: {copies} copies, {'equal' if not failures else 'DIFFERENT'}"
-        )
+                print(f"{path}: @{function} {name}: One-Shot {one_shot_copies(want)}, fuse {fuse_copies(got)}")
+        print(f"{path.name}: {copies} copies, {'equal' if not failures else 'DIFFERENT'}")
     return 1 if failures else 0
 
 

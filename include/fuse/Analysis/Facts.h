@@ -38,17 +38,19 @@ struct OperatorFacts {
   Footprint footprint; ///< as `fuse.cost_override` and `fuse.dim_hint` have it
   Footprint counted;   ///< as the program has it, dynamic extents symbolic
   llvm::SmallVector<Consumers, 1> consumers; ///< per result
-  std::string effect;      ///< name of the side effect in the body; empty if none
-  bool inPlace = false;    ///< on memrefs: reads the data it overwrites
-  bool copyOfReadInit = false; ///< a copy is needed for an `outs` that the body reads
-  unsigned position = 0;   ///< index of the op in its block
+  std::string effect;   ///< name of the side effect in the body; empty if none
+  bool inPlace = false; ///< on memrefs: reads the data it overwrites
+  bool copyOfReadInit =
+      false;             ///< a copy is needed for an `outs` that the body reads
+  bool fromParameters = false; ///< depends on constants and `fuse.param` arguments only
+  unsigned position = 0; ///< index of the op in its block
 };
 
 /// RAW, WAR or WAW between two operators.
 struct Dependence {
   DepKind kind;
-  unsigned from, to;                 ///< operator ids, from < to
-  std::optional<unsigned> operand;   ///< of `to`, where one operand carries it
+  unsigned from, to;               ///< operator ids, from < to
+  std::optional<unsigned> operand; ///< of `to`, where one operand carries it
 };
 
 /// An operand whose buffer cannot be reused: a copy is needed.
@@ -62,8 +64,9 @@ struct CopyNeeded {
 struct Edge {
   unsigned producer, consumer;
   unsigned operand;
-  unsigned result = 0;  ///< result number of the producer (tensors)
-  llvm::SmallVector<mlir::Operation *, 2> glue; ///< from the producer to the consumer
+  unsigned result = 0; ///< result number of the producer (tensors)
+  llvm::SmallVector<mlir::Operation *, 2>
+      glue;              ///< from the producer to the consumer
   bool onMemory = false; ///< through a memref instead of an SSA tensor
   Count bytesRead;       ///< of the intermediate, by the consumer
   Count bytesWritten;    ///< of the intermediate, by the producer
@@ -73,12 +76,15 @@ class FunctionFacts {
 public:
   explicit FunctionFacts(mlir::FunctionOpInterface function);
 
-  mutable mlir::FunctionOpInterface function; ///< interface methods are not const
-  std::vector<OperatorFacts> operators; ///< in program order; the index is the id
-  /// Structured operations that only move or initialise data: costs, no verdicts.
+  mutable mlir::FunctionOpInterface
+      function; ///< interface methods are not const
+  std::vector<OperatorFacts>
+      operators; ///< in program order; the index is the id
+  /// Structured operations that only move or initialise data: costs, no
+  /// verdicts.
   std::vector<std::pair<mlir::linalg::LinalgOp, Footprint>> movers;
-  std::vector<Edge> edges;              ///< by consumer, then operand, then producer
-  std::vector<Dependence> dependences;  ///< on memrefs, by `to`
+  std::vector<Edge> edges; ///< by consumer, then operand, then producer
+  std::vector<Dependence> dependences; ///< on memrefs, by `to`
   std::vector<CopyNeeded> copies;
 
   /// The id of `op`, if it is an operator of this function.
@@ -95,6 +101,7 @@ public:
 
 private:
   void collectOperators();
+  void findParameterValues();
   void countWalls();
   void collectEdges();
   void collectConsumers();
@@ -116,7 +123,8 @@ std::string bodyEffect(mlir::linalg::LinalgOp op);
 /// Replaces in `footprint` what `fuse.cost_override` on `op` states, and
 /// evaluates it under `fuse.dim_hint` of `function`. Entries that are not
 /// understood are left out: see diagnoseStated.
-void applyStated(mlir::Operation *op, mlir::FunctionOpInterface function, Footprint &footprint);
+void applyStated(mlir::Operation *op, mlir::FunctionOpInterface function,
+                 Footprint &footprint);
 
 /// The numbers that `fuse.dim_hint` of `function` gives to dynamic extents.
 std::map<std::string, int64_t> dimHints(mlir::FunctionOpInterface function);

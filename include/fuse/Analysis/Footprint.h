@@ -22,20 +22,26 @@ namespace fuse {
 /// What one operator costs. Counts are exact; they are polynomials where an
 /// extent is dynamic.
 struct Footprint {
-  Count flops;           ///< weighted arithmetic operations of the body x points
-  Count read;            ///< bytes of distinct elements read
-  Count written;         ///< bytes of distinct elements written
-  Count points;          ///< size of the iteration space
-  Count parallel;        ///< product of the parallel extents
-  Count reduction;       ///< product of the reduction extents
+  Count flops;     ///< weighted arithmetic operations of the body x points
+  Count read;      ///< bytes of distinct elements read
+  Count written;   ///< bytes of distinct elements written
+  Count points;    ///< size of the iteration space
+  Count parallel;  ///< product of the parallel extents
+  Count reduction; ///< product of the reduction extents
   Count transcendentals; ///< exp, log, tanh, erf, sqrt, pow, ... evaluated
-  double registers = 0;   ///< 32-bit registers of one point: live scalars of the body
-  double flopsPerPoint = 0; ///< of one point, a transcendental weighed by what it takes (see transcendentalFlops)
-  std::optional<int64_t> statedBytes; ///< read and written together, as `fuse.cost_override` states them
-  llvm::SmallVector<std::string, 2> overridden; ///< what `fuse.cost_override` states
+  double registers =
+      0; ///< 32-bit registers of one point: live scalars of the body
+  double flopsPerPoint = 0; ///< of one point, a transcendental weighed by what
+                            ///< it takes (see transcendentalFlops)
+  std::optional<int64_t> statedBytes; ///< read and written together, as
+                                      ///< `fuse.cost_override` states them
+  llvm::SmallVector<std::string, 2>
+      overridden; ///< what `fuse.cost_override` states
 
   bool overflowed() const;
-  Count bytes() const { return statedBytes ? Count(*statedBytes) : read + written; }
+  Count bytes() const {
+    return statedBytes ? Count(*statedBytes) : read + written;
+  }
   /// FLOP per byte: `flops / max(read + written, 1)`; none where dynamic.
   std::optional<double> intensity() const;
 };
@@ -54,7 +60,8 @@ private:
 };
 
 /// Extents of the loops of `op`, outermost first.
-llvm::SmallVector<Count> loopExtents(mlir::linalg::LinalgOp op, ExtentNamer &namer);
+llvm::SmallVector<Count> loopExtents(mlir::linalg::LinalgOp op,
+                                     ExtentNamer &namer);
 
 /// Number of distinct elements that `map` touches over loops of `extents`.
 /// Exact for results of one or two dimensions each (any strides); an upper
@@ -65,13 +72,15 @@ Count touchedElements(mlir::AffineMap map, llvm::ArrayRef<Count> extents);
 /// None for element types that are neither int, float, index nor complex.
 std::optional<int64_t> elementBytes(mlir::Type element);
 
-/// Bytes of the distinct elements of `operand` that `op` touches; 0 for scalars.
-Count touchedBytes(mlir::linalg::LinalgOp op, mlir::OpOperand &operand, ExtentNamer &namer);
+/// Bytes of the distinct elements of `operand` that `op` touches; 0 for
+/// scalars.
+Count touchedBytes(mlir::linalg::LinalgOp op, mlir::OpOperand &operand,
+                   ExtentNamer &namer);
 
 /// FLOPs that one transcendental takes on a GPU, relative to an f32 add: the
-/// special function unit gives 16 results a clock per SM where 64 FMAs run (CUDA
-/// C++ Programming Guide, arithmetic instructions), so 8 FLOPs for a bare sqrt or
-/// rsqrt; others add a range reduction of about as much.
+/// special function unit gives 16 results a clock per SM where 64 FMAs run
+/// (CUDA C++ Programming Guide, arithmetic instructions), so 8 FLOPs for a bare
+/// sqrt or rsqrt; others add a range reduction of about as much.
 double transcendentalFlops(mlir::Operation *op);
 
 Footprint footprintOf(mlir::linalg::LinalgOp op, ExtentNamer &namer);

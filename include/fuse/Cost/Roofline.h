@@ -27,14 +27,15 @@ struct FusionChange {
   double kernelsRemoved = 1; ///< Launches saved.
   double extraFlops = 0;     ///< FLOPs evaluated again.
   double extraBytes = 0;     ///< Bytes read again because of recomputation.
-  double fusedFlops = 0;     ///< FLOPs of the fused kernel without recomputation.
-  double fusedBytes = 0;     ///< Bytes of the fused kernel without recomputation.
+  double fusedFlops = 0; ///< FLOPs of the fused kernel without recomputation.
+  double fusedBytes = 0; ///< Bytes of the fused kernel without recomputation.
 };
 
 /// Seconds saved: `bytes_removed / bandwidth + kernels_removed * t_launch -
 /// recomputation`, where recomputation is what it adds to the fused kernel's
-/// roofline time: nothing while that kernel waits for memory. Both saved terms are added; a formula in circulation
-/// subtracts the launch term, which is a sign error.
+/// roofline time: nothing while that kernel waits for memory. Both saved terms
+/// are added; a formula in circulation subtracts the launch term, which is a
+/// sign error.
 double fusionGain(const Device &device, const FusionChange &change);
 
 } // namespace fuse

@@ -24,23 +24,26 @@ namespace fuse {
 /// of each (docs/Devices.md); a JSON file states them itself.
 struct Device {
   std::string name;
-  double peakF32 = 0;         ///< FLOP/s of the vector units, f32.
-  double peakF64 = 0;         ///< FLOP/s of the vector units, f64.
-  double peakF16 = 0;         ///< FLOP/s of the vector units, f16.
-  double tensorF16 = 0;       ///< FLOP/s of the tensor units, f16 in, f32 out (dense).
-  double tensorTf32 = 0;      ///< FLOP/s of the tensor units, tf32 (dense).
-  double bandwidth = 0;       ///< Bytes/s of the main memory.
-  double launch = 0;          ///< Seconds between two dependent kernels.
-  double memory = 0;          ///< Bytes of main memory.
-  double cache = 0;           ///< Bytes of the last-level cache.
-  double sharedPerBlock = 0;  ///< Bytes of shared memory a block may use (CPU: the per-core cache).
-  double sharedPerSm = 0;     ///< Bytes of shared memory per SM.
-  double registersPerThread = 0; ///< 32-bit registers a thread may use (CPU: vector registers).
-  double registersPerSm = 0;  ///< 32-bit registers per SM.
-  double smCount = 0;         ///< Streaming multiprocessors (CPU: cores).
+  double peakF32 = 0; ///< FLOP/s of the vector units, f32.
+  double peakF64 = 0; ///< FLOP/s of the vector units, f64.
+  double peakF16 = 0; ///< FLOP/s of the vector units, f16.
+  double tensorF16 =
+      0; ///< FLOP/s of the tensor units, f16 in, f32 out (dense).
+  double tensorTf32 = 0; ///< FLOP/s of the tensor units, tf32 (dense).
+  double bandwidth = 0;  ///< Bytes/s of the main memory.
+  double launch = 0;     ///< Seconds between two dependent kernels.
+  double memory = 0;     ///< Bytes of main memory.
+  double cache = 0;      ///< Bytes of the last-level cache.
+  double sharedPerBlock =
+      0; ///< Bytes of shared memory a block may use (CPU: the per-core cache).
+  double sharedPerSm = 0; ///< Bytes of shared memory per SM.
+  double registersPerThread =
+      0; ///< 32-bit registers a thread may use (CPU: vector registers).
+  double registersPerSm = 0; ///< 32-bit registers per SM.
+  double smCount = 0;        ///< Streaming multiprocessors (CPU: cores).
   double maxThreadsPerSm = 0;
   double maxThreadsPerBlock = 0;
-  double warpSize = 0;        ///< Threads per warp (CPU: f32 lanes of a vector).
+  double warpSize = 0; ///< Threads per warp (CPU: f32 lanes of a vector).
 
   /// Arithmetic intensity, in FLOP/byte, where f32 vector compute and memory
   /// take equal time: peak_flops / peak_bw (Williams et al., Roofline, 2009).

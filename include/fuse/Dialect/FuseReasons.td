@@ -116,6 +116,9 @@ def Reason_NoGain : FuseReason<"NoGain", 100, "profit: fusing costs more than it
 def Reason_Recomputed : FuseReason<"Recomputed", 103, "profit: producer would be recomputed",
   "The consumer broadcasts the intermediate, and evaluating the producer again for each use (`evaluations`) takes longer than "
   "loading the stored value from the cache. A cheaper producer, or hoisting it out of the broadcast loops, flips it.">;
+def Reason_ComputedOnce : FuseReason<"ComputedOnce", 104, "profit: producer is computed once from parameters",
+  "The producer depends on constants and `fuse.param` arguments only, so it can run once before the first call. In the "
+  "consumer's kernel it would run on every call. Without the mark on the arguments the edge is judged like any other.">;
 def Reason_RunTimeWeights : FuseReason<"RunTimeWeights", 101, "profit: run-time weights cost more to fold than an epilogue",
   "The weights may change on every call, and scaling them each time costs more than the scale and shift as an epilogue. "
   "Mark them as `fuse.param` or pass `weights=always` to flip it.">;
@@ -145,7 +148,7 @@ def Fuse_Reason : I32EnumAttr<"Reason", "why a verdict is what it is", [
   Reason_ElementType, Reason_FoldOverflow, Reason_FoldPrecision, Reason_FoldUnderflow, Reason_FoldUnchecked,
   Reason_IntensityMismatch, Reason_TwoHeavy, Reason_RowAcrossTiles, Reason_UnknownIntensity,
   Reason_Memory, Reason_MemoryBound, Reason_Registers, Reason_NoTile, Reason_TooLarge,
-  Reason_NoGain, Reason_Recomputed, Reason_RunTimeWeights, Reason_NonConstantWeights,
+  Reason_NoGain, Reason_Recomputed, Reason_ComputedOnce, Reason_RunTimeWeights, Reason_NonConstantWeights,
   Reason_HintNever, Reason_HintAlways, Reason_BlockListed, Reason_AllowListed, Reason_ModeOff, Reason_ModeFoldOnly]> {
   let cppNamespace = "::fuse";
   let genSpecializedAttr = 0;

@@ -22,8 +22,8 @@ namespace fuse {
 
 enum class Policy { Cost, Strict };
 
-/// How much is fused at all. FoldOnly folds algebraically (convolution and batch
-/// norm) and fuses no loops; Off does neither.
+/// How much is fused at all. FoldOnly folds algebraically (convolution and
+/// batch norm) and fuses no loops; Off does neither.
 enum class Mode { Full, FoldOnly, Off };
 
 /// Options of `fuse-boundary`; docs/Passes.md describes each.
@@ -31,39 +31,49 @@ struct VerdictOptions {
   Policy policy = Policy::Cost;
   Mode mode = Mode::Full;
   Device device;
-  double boundary = 1.0;       ///< share of each device limit a kernel may use
-  double tolerance = 0.3;      ///< strict: largest relative difference of intensities
-  double deviceMemory = 0;     ///< bytes; 0 takes the device's
-  double registerLimit = 0;    ///< 32-bit registers per thread; 0 takes the device's
+  double boundary = 1.0; ///< share of each device limit a kernel may use
+  double tolerance =
+      0.3; ///< strict: largest relative difference of intensities
+  double deviceMemory = 0; ///< bytes; 0 takes the device's
+  double registerLimit =
+      0; ///< 32-bit registers per thread; 0 takes the device's
   bool emitAttributes = true;
   bool emitRemarks = true;
 
-  double memoryLimit() const { return (deviceMemory > 0 ? deviceMemory : device.memory) * boundary; }
-  double registers() const { return (registerLimit > 0 ? registerLimit : device.registersPerThread) * boundary; }
+  double memoryLimit() const {
+    return (deviceMemory > 0 ? deviceMemory : device.memory) * boundary;
+  }
+  double registers() const {
+    return (registerLimit > 0 ? registerLimit : device.registersPerThread) *
+           boundary;
+  }
 };
 
 /// The options as a module attribute, and back. The attribute is an input: a
 /// later pass refreshes verdicts with the same options.
-mlir::DictionaryAttr optionsToAttr(mlir::MLIRContext *context, const VerdictOptions &options);
+mlir::DictionaryAttr optionsToAttr(mlir::MLIRContext *context,
+                                   const VerdictOptions &options);
 /// Nothing if `attr` is absent or was not written by optionsToAttr.
 std::optional<VerdictOptions> optionsFromAttr(mlir::Attribute attr);
 
-/// The device that `target` names: what loadDevice knows, or `dlti[:DEVICE]` for
-/// an entry of the module's `dlti.target_system_spec` (the first without DEVICE).
-/// The entry's keys are those of a device file; `base` names a preset that fills
-/// in the others.
-llvm::Expected<Device> loadTarget(mlir::Operation *module, llvm::StringRef target);
+/// The device that `target` names: what loadDevice knows, or `dlti[:DEVICE]`
+/// for an entry of the module's `dlti.target_system_spec` (the first without
+/// DEVICE). The entry's keys are those of a device file; `base` names a preset
+/// that fills in the others.
+llvm::Expected<Device> loadTarget(mlir::Operation *module,
+                                  llvm::StringRef target);
 
 /// One decision per edge of `facts`, in the order of `facts.edges`.
-std::vector<Decision> decideEdges(const FunctionFacts &facts, const VerdictOptions &options);
+std::vector<Decision> decideEdges(const FunctionFacts &facts,
+                                  const VerdictOptions &options);
 
 /// Stable keys of edges: a hash of producer, consumer, operand, glue and types
-/// that survives renaming and re-parsing, and `#k` for the k-th occurrence of the
-/// same hash in program order, counted over all functions asked for.
+/// that survives renaming and re-parsing, and `#k` for the k-th occurrence of
+/// the same hash in program order, counted over all functions asked for.
 class EdgeKeys {
 public:
-  /// One key per edge of `facts`, in order. Ask for the functions of a module in
-  /// program order.
+  /// One key per edge of `facts`, in order. Ask for the functions of a module
+  /// in program order.
   std::vector<std::string> of(const FunctionFacts &facts);
 
 private:
@@ -74,9 +84,11 @@ private:
 /// and removes what an earlier run left on other operations.
 void writeFacts(const FunctionFacts &facts);
 /// Writes `fuse.boundary` on every consumer.
-void writeVerdicts(const FunctionFacts &facts, llvm::ArrayRef<Decision> decisions);
+void writeVerdicts(const FunctionFacts &facts,
+                   llvm::ArrayRef<Decision> decisions);
 /// One remark of category `fuse-boundary` per edge, in order.
-void emitVerdictRemarks(const FunctionFacts &facts, llvm::ArrayRef<Decision> decisions, EdgeKeys &keys);
+void emitVerdictRemarks(const FunctionFacts &facts,
+                        llvm::ArrayRef<Decision> decisions, EdgeKeys &keys);
 
 /// All functions with a body under `root`, in program order, those of nested
 /// modules included; existing gpu code is left alone.

@@ -27,14 +27,16 @@ struct Decision {
   std::string when;
   /// What would make the verdict come out the other way.
   std::string flip;
-  /// What the gate compared; names carry their unit (`bytes_removed`, `gain_us`).
+  /// What the gate compared; names carry their unit (`bytes_removed`,
+  /// `gain_us`).
   llvm::SmallVector<std::pair<std::string, double>, 4> numbers;
   NumericClass numeric = NumericClass::BitExact;
 
   Gate gate() const { return gateOf(reason); }
 
   static Decision keep(Reason reason, std::string flip);
-  static Decision conditional(Reason reason, std::string when, std::string flip);
+  static Decision conditional(Reason reason, std::string when,
+                              std::string flip);
   Decision &number(llvm::StringRef name, double value);
 };
 

@@ -20,8 +20,8 @@ namespace fuse {
 
 /// One batch normalisation behind a convolution.
 struct FoldRecord {
-  unsigned op;       ///< id of the convolution
-  bool folded;       ///< false: found and kept, see `decision`
+  unsigned op; ///< id of the convolution
+  bool folded; ///< false: found and kept, see `decision`
   Decision decision;
 };
 

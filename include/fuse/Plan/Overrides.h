@@ -29,7 +29,8 @@ std::vector<EdgeOverride> overridesOf(const FunctionFacts &facts);
 
 /// Warns about hints that are not understood or contradict each other, and
 /// about an "always" that a correctness gate overrules.
-void diagnoseOverrides(const FunctionFacts &facts, llvm::ArrayRef<Decision> decisions);
+void diagnoseOverrides(const FunctionFacts &facts,
+                       llvm::ArrayRef<Decision> decisions);
 
 /// Applies `override` to what the gates decided. "always" turns a refusal by
 /// profile, resource or profit into `fuse`, never one by a correctness gate.
@@ -55,9 +56,10 @@ private:
 
 /// Writes what the lists say about the edges of `module` into `fuse.edge_hints`
 /// of the consumers ("blocklist", "allowlist"), so that it survives rewrites;
-/// removes what an earlier run wrote. Lists that cannot be read and entries that
-/// match nothing are named in a warning. Empty paths are no lists.
-void resolveLists(mlir::Operation *module, llvm::StringRef blocklist, llvm::StringRef allowlist);
+/// removes what an earlier run wrote. Lists that cannot be read and entries
+/// that match nothing are named in a warning. Empty paths are no lists.
+void resolveLists(mlir::Operation *module, llvm::StringRef blocklist,
+                  llvm::StringRef allowlist);
 
 } // namespace fuse
 

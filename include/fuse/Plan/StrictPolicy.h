@@ -44,16 +44,20 @@ struct StrictLimits {
 };
 
 /// `|ia - ib| / max(ia, ib, 1) > tolerance` refuses.
-std::optional<Decision> strictProfileGate(double ia, double ib, const StrictLimits &limits);
+std::optional<Decision> strictProfileGate(double ia, double ib,
+                                          const StrictLimits &limits);
 
 /// Memory, then memory-bound, then registers, in this order. `registers` is
 /// the plain sum over the group that the edge would join.
-std::optional<Decision> strictResourceGate(double bytesA, double bytesB, double ia, double ib, double registers,
+std::optional<Decision> strictResourceGate(double bytesA, double bytesB,
+                                           double ia, double ib,
+                                           double registers,
                                            const StrictLimits &limits);
 
 /// The verdict on fusing `a` (first in program order) with `b`. The pair need
 /// not be an edge: two operators without common data pass the dependency gate.
-Decision decide(const OperatorDescription &a, const OperatorDescription &b, const StrictLimits &limits);
+Decision decide(const OperatorDescription &a, const OperatorDescription &b,
+                const StrictLimits &limits);
 
 } // namespace fuse
 

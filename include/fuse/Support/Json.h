@@ -18,7 +18,8 @@
 namespace fuse {
 
 /// Parses `text`. The error is `PATH:LINE:COLUMN: malformed JSON: what`.
-llvm::Expected<llvm::json::Value> parseJson(llvm::StringRef path, llvm::StringRef text);
+llvm::Expected<llvm::json::Value> parseJson(llvm::StringRef path,
+                                            llvm::StringRef text);
 
 } // namespace fuse
 

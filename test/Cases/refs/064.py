@@ -18,9 +18,7 @@ def depthwise(x: np.ndarray, w: np.ndarray) -> np.ndarray:
             for a in range(3):
                 for b in range(3):
                     xx = x[:, i + a, j + b]
-                    o[:, i, j] += (
-                        xx * w[a, b] if w.ndim == 3 else xx[..., None] * w[a, b]
-                    )
+                    o[:, i, j] += xx * w[a, b] if w.ndim == 3 else xx[..., None] * w[a, b]
     return o
 
 

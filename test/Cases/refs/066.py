@@ -6,6 +6,4 @@ from numpy_ops import batch_norm, conv, seeded
 
 x = seeded(1, 1, 4, 4, 2)
 w = seeded(2, 3, 3, 2, 2)
-out = [
-    batch_norm(conv(x, w), [1.5, -0.5], [0.25, 1.0], [0.5, -1.0], [2.0, 0.25], axis=2)
-]
+out = [batch_norm(conv(x, w), [1.5, -0.5], [0.25, 1.0], [0.5, -1.0], [2.0, 0.25], axis=2)]

@@ -8,12 +8,7 @@ from numpy_ops import batch_norm, conv, seeded
 x = seeded(11, 1, 2, 2, 4, 4)
 w = seeded(10, 2, 2, 2, 3, 3)
 c = np.stack(
-    [
-        conv(x[:, g].transpose(0, 2, 3, 1), w[g].transpose(2, 3, 1, 0)).transpose(
-            0, 3, 1, 2
-        )
-        for g in range(2)
-    ],
+    [conv(x[:, g].transpose(0, 2, 3, 1), w[g].transpose(2, 3, 1, 0)).transpose(0, 3, 1, 2) for g in range(2)],
     1,
 ).reshape(1, 4, 2, 2)
 out = [

@@ -27,10 +27,7 @@ def batch_norm(
     """Normalise `x` (any rank) with parameters of shape (x.shape[axis],)."""
     shape = [1] * x.ndim
     shape[axis] = -1
-    g, b, m, v = (
-        np.asarray(one, np.float64).reshape(shape)
-        for one in (gamma, beta, mean, variance)
-    )
+    g, b, m, v = (np.asarray(one, np.float64).reshape(shape) for one in (gamma, beta, mean, variance))
     return (x - m) / np.sqrt(v + epsilon) * g + b
 
 
@@ -49,7 +46,5 @@ def conv(
     for i, j, a, b in np.ndindex(out_h, out_w, kernel_h, kernel_w):
         row = i * strides[0] + a * dilations[0]
         column = j * strides[1] + b * dilations[1]
-        out[:, i, j] += x[:, row, column].astype(np.float64) @ w[a, b].astype(
-            np.float64
-        )
+        out[:, i, j] += x[:, row, column].astype(np.float64) @ w[a, b].astype(np.float64)
     return out

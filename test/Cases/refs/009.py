@@ -1,0 +1,7 @@
+# Part of the fuse project, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Reference for 009-rank0-chain.mlir; `out` lists the arrays in print order."""
+
+import numpy as np
+
+out = [np.array([2, 3, 4, 5])]

@@ -1,0 +1,7 @@
+# Part of the fuse project, under the Apache License v2.0 with LLVM Exceptions.
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Reference for 046-argmax-two-outputs-with-ties.mlir; `out` lists the arrays in print order."""
+
+import numpy as np
+
+out = [np.array([3.0, 0.0]), np.array([1, 0])]
