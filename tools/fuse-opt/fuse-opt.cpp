@@ -26,5 +26,6 @@ int main(int argc, char **argv) {
   fuse::registerFuseDialect(registry);
   fuse::registerForeignDialects(registry);
   fuse::registerFusePasses();
-  return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "fuse: operator fusion for linalg\n", registry));
+  return mlir::asMainReturnCode(mlir::MlirOptMain(
+      argc, argv, "fuse: operator fusion for linalg\n", registry));
 }

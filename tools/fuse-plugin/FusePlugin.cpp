@@ -7,7 +7,8 @@
 //===----------------------------------------------------------------------===//
 //
 // Entry points of the plugin for stock mlir-opt:
-//   mlir-opt --load-dialect-plugin=FusePlugin.so --load-pass-plugin=FusePlugin.so
+//   mlir-opt --load-dialect-plugin=FusePlugin.so
+//   --load-pass-plugin=FusePlugin.so
 //            --pass-pipeline='builtin.module(fuse-boundary,fuse-conv-bn)'
 //
 //===----------------------------------------------------------------------===//
@@ -17,11 +18,16 @@
 #include "mlir/Tools/Plugins/DialectPlugin.h"
 #include "mlir/Tools/Plugins/PassPlugin.h"
 
-extern "C" LLVM_ATTRIBUTE_WEAK mlir::DialectPluginLibraryInfo mlirGetDialectPluginInfo() {
+extern "C" LLVM_ATTRIBUTE_WEAK mlir::DialectPluginLibraryInfo
+mlirGetDialectPluginInfo() {
   return {MLIR_PLUGIN_API_VERSION, "Fuse", "0.1.0",
-          [](mlir::DialectRegistry *registry) { fuse::registerFuseDialect(*registry); }};
+          [](mlir::DialectRegistry *registry) {
+            fuse::registerFuseDialect(*registry);
+          }};
 }
 
-extern "C" LLVM_ATTRIBUTE_WEAK mlir::PassPluginLibraryInfo mlirGetPassPluginInfo() {
-  return {MLIR_PLUGIN_API_VERSION, "Fuse", "0.1.0", []() { fuse::registerFusePasses(); }};
+extern "C" LLVM_ATTRIBUTE_WEAK mlir::PassPluginLibraryInfo
+mlirGetPassPluginInfo() {
+  return {MLIR_PLUGIN_API_VERSION, "Fuse", "0.1.0",
+          []() { fuse::registerFusePasses(); }};
 }

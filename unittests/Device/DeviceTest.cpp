@@ -17,7 +17,8 @@ TEST(Device, EveryPresetHasEveryNumber) {
     ASSERT_TRUE(bool(device)) << name.str();
     EXPECT_EQ(device->name, name);
     for (const DeviceField &field : deviceFields())
-      EXPECT_GT((*device).*field.member, 0) << name.str() << " " << field.key.str();
+      EXPECT_GT((*device).*field.member, 0)
+          << name.str() << " " << field.key.str();
   }
 }
 
@@ -30,5 +31,8 @@ TEST(Device, UnknownNameListsTheKnownOnes) {
   llvm::Expected<Device> device = loadDevice("sm_1");
   ASSERT_FALSE(bool(device));
   std::string message = llvm::toString(device.takeError());
-  EXPECT_NE(message.find("sm_75, sm_80, sm_86, sm_89, sm_90, sm_100, x86-avx2, x86-avx512, mali-g610, tda4vm, cpu"), std::string::npos) << message;
+  EXPECT_NE(message.find("sm_75, sm_80, sm_86, sm_89, sm_90, sm_100, x86-avx2, "
+                         "x86-avx512, mali-g610, tda4vm, cpu"),
+            std::string::npos)
+      << message;
 }

@@ -20,7 +20,8 @@ static StrictLimits textbookLimits() {
   return limits;
 }
 
-static OperatorDescription make(std::vector<std::string> reads, std::vector<std::string> writes, double flops,
+static OperatorDescription make(std::vector<std::string> reads,
+                                std::vector<std::string> writes, double flops,
                                 double bytes) {
   OperatorDescription op;
   op.reads = std::move(reads);
@@ -34,25 +35,34 @@ TEST(StrictPolicy, TextbookPairsMismatchInIntensity) {
   OperatorDescription conv = make({"x", "w"}, {"y"}, 4096, 512);
   OperatorDescription bn = make({"y"}, {"z"}, 2048, 384);
   OperatorDescription relu = make({"z"}, {"out"}, 256, 256);
-  for (auto [a, b] : {std::pair(conv, bn), std::pair(bn, relu), std::pair(relu, conv)}) {
+  for (auto [a, b] :
+       {std::pair(conv, bn), std::pair(bn, relu), std::pair(relu, conv)}) {
     Decision decision = decide(a, b, textbookLimits());
     EXPECT_EQ(decision.verdict, VerdictKind::Keep);
-    EXPECT_EQ(stringifyReason(decision.reason), "profile: compute intensity mismatch");
+    EXPECT_EQ(stringifyReason(decision.reason),
+              "profile: compute intensity mismatch");
   }
 }
 
 TEST(StrictPolicy, WriteAfterReadAndWriteAfterWriteRefuse) {
-  OperatorDescription first = make({"x"}, {"y"}, 8, 1), writesInput = make({"y"}, {"x"}, 8, 1);
-  EXPECT_EQ(decide(first, writesInput, textbookLimits()).reason, Reason::AntiOutput);
-  EXPECT_EQ(decide(first, make({"z"}, {"y"}, 8, 1), textbookLimits()).reason, Reason::AntiOutput);
-  EXPECT_EQ(decide(first, make({"y"}, {"z"}, 8, 1), textbookLimits()).reason, Reason::CanFuse);
+  OperatorDescription first = make({"x"}, {"y"}, 8, 1),
+                      writesInput = make({"y"}, {"x"}, 8, 1);
+  EXPECT_EQ(decide(first, writesInput, textbookLimits()).reason,
+            Reason::AntiOutput);
+  EXPECT_EQ(decide(first, make({"z"}, {"y"}, 8, 1), textbookLimits()).reason,
+            Reason::AntiOutput);
+  EXPECT_EQ(decide(first, make({"y"}, {"z"}, 8, 1), textbookLimits()).reason,
+            Reason::CanFuse);
 }
 
 TEST(StrictPolicy, MemoryComesBeforeMemoryBoundComesBeforeRegisters) {
   StrictLimits limits = textbookLimits();
-  EXPECT_EQ(strictResourceGate(2000, 49, 1, 1, 500, limits)->reason, Reason::Memory);
-  EXPECT_EQ(strictResourceGate(1000, 49, 1, 1, 500, limits)->reason, Reason::MemoryBound);
-  EXPECT_EQ(strictResourceGate(1000, 49, 5, 5, 193, limits)->reason, Reason::Registers);
+  EXPECT_EQ(strictResourceGate(2000, 49, 1, 1, 500, limits)->reason,
+            Reason::Memory);
+  EXPECT_EQ(strictResourceGate(1000, 49, 1, 1, 500, limits)->reason,
+            Reason::MemoryBound);
+  EXPECT_EQ(strictResourceGate(1000, 49, 5, 5, 193, limits)->reason,
+            Reason::Registers);
   EXPECT_FALSE(strictResourceGate(1000, 49, 5, 5, 192, limits));
 }
 
@@ -65,7 +75,8 @@ TEST(StrictPolicy, ToleranceIsRelativeToTheLargerIntensity) {
 }
 
 TEST(StrictPolicy, SideEffectsAndSeveralConsumers) {
-  OperatorDescription a = make({"x"}, {"y"}, 8, 1), b = make({"y"}, {"z"}, 8, 1);
+  OperatorDescription a = make({"x"}, {"y"}, 8, 1),
+                      b = make({"y"}, {"z"}, 8, 1);
   a.consumers = 2;
   Decision decision = decide(a, b, textbookLimits());
   EXPECT_EQ(decision.verdict, VerdictKind::Conditional);

@@ -30,7 +30,8 @@ TEST(Count, PolynomialsCompareByValueNotByOrder) {
   Count a = Count::symbol("arg0.0"), b = Count::symbol("arg1.0");
   EXPECT_EQ(a * b, b * a);
   EXPECT_NE(a * b, a * a);
-  EXPECT_EQ((Count(2) * a * b + a + Count(7)).str(), "arg0.0 + 2*arg0.0*arg1.0 + 7");
+  EXPECT_EQ((Count(2) * a * b + a + Count(7)).str(),
+            "arg0.0 + 2*arg0.0*arg1.0 + 7");
   EXPECT_FALSE((a + Count(1)).value());
 }
 
