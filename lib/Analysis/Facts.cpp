@@ -44,9 +44,10 @@ std::string fuse::bodyEffect(linalg::LinalgOp op) {
   return effect;
 }
 
-FunctionFacts::FunctionFacts(FunctionOpInterface function)
+FunctionFacts::FunctionFacts(FunctionOpInterface function,
+                             const CostCallback &cost)
     : function(function) {
-  collectOperators();
+  collectOperators(cost);
   findParameterValues();
   countWalls();
   collectEdges();
@@ -87,7 +88,7 @@ void FunctionFacts::measureEdges() {
   }
 }
 
-void FunctionFacts::collectOperators() {
+void FunctionFacts::collectOperators(const CostCallback &cost) {
   function->walk<WalkOrder::PreOrder>([&](Operation *op) {
     // Symbol tables inside a function (gpu.module, a nested module) are not its
     // program.
@@ -105,6 +106,8 @@ void FunctionFacts::collectOperators() {
     facts.op = structured;
     facts.role = roleOf(structured);
     facts.footprint = facts.counted = footprintOf(structured, namer);
+    if (cost)
+      cost(structured, facts.footprint);
     applyStated(structured, function, facts.footprint);
     facts.effect = bodyEffect(structured);
     operators.push_back(std::move(facts));

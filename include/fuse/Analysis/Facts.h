@@ -41,8 +41,9 @@ struct OperatorFacts {
   std::string effect;   ///< name of the side effect in the body; empty if none
   bool inPlace = false; ///< on memrefs: reads the data it overwrites
   bool copyOfReadInit =
-      false;             ///< a copy is needed for an `outs` that the body reads
-  bool fromParameters = false; ///< depends on constants and `fuse.param` arguments only
+      false; ///< a copy is needed for an `outs` that the body reads
+  bool fromParameters =
+      false; ///< depends on constants and `fuse.param` arguments only
   unsigned position = 0; ///< index of the op in its block
 };
 
@@ -72,9 +73,14 @@ struct Edge {
   Count bytesWritten;    ///< of the intermediate, by the producer
 };
 
+/// A compiler's own idea of what an operator costs: changes what was counted.
+/// It runs before `fuse.cost_override`, which has the last word.
+using CostCallback = std::function<void(mlir::linalg::LinalgOp, Footprint &)>;
+
 class FunctionFacts {
 public:
-  explicit FunctionFacts(mlir::FunctionOpInterface function);
+  explicit FunctionFacts(mlir::FunctionOpInterface function,
+                         const CostCallback &cost = {});
 
   mutable mlir::FunctionOpInterface
       function; ///< interface methods are not const
@@ -100,7 +106,7 @@ public:
   bool pathThroughOther(unsigned from, unsigned to) const;
 
 private:
-  void collectOperators();
+  void collectOperators(const CostCallback &cost);
   void findParameterValues();
   void countWalls();
   void collectEdges();
