@@ -15,7 +15,7 @@
 
 #include "fuse/Analysis/Facts.h"
 #include "fuse/Device/Device.h"
-#include "fuse/Plan/Decision.h"
+#include "fuse/Dialect/Decision.h"
 #include "llvm/ADT/StringMap.h"
 
 namespace fuse {

@@ -16,7 +16,7 @@
 #define FUSE_PLAN_CONVBN_H
 
 #include "fuse/Device/Device.h"
-#include "fuse/Plan/Decision.h"
+#include "fuse/Dialect/Decision.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include <memory>

@@ -13,7 +13,7 @@
 #ifndef FUSE_PLAN_STRICTPOLICY_H
 #define FUSE_PLAN_STRICTPOLICY_H
 
-#include "fuse/Plan/Decision.h"
+#include "fuse/Dialect/Decision.h"
 #include <string>
 #include <vector>
 

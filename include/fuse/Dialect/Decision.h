@@ -10,8 +10,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef FUSE_PLAN_DECISION_H
-#define FUSE_PLAN_DECISION_H
+#ifndef FUSE_DIALECT_DECISION_H
+#define FUSE_DIALECT_DECISION_H
 
 #include "fuse/Dialect/FuseDialect.h"
 #include <string>
@@ -45,4 +45,4 @@ std::string formatNumber(double value);
 
 } // namespace fuse
 
-#endif // FUSE_PLAN_DECISION_H
+#endif // FUSE_DIALECT_DECISION_H
