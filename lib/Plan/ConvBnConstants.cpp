@@ -6,9 +6,10 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Computes folded weights from constants. Every operation is computed in double
-// and rounded to its own type, which is exact for + - * / and sqrt. Changes
-// nothing.
+// Computes folded weights from constants. What the program computes on values
+// per channel is rounded to its own type as the program does (exactly, for
+// + - * / and sqrt); what only folding computes stays in double until the end.
+// Changes nothing.
 //
 //===----------------------------------------------------------------------===//
 
@@ -235,7 +236,9 @@ ChannelEvaluator::apply(const ChannelNode &node) {
     double operands[3];
     for (auto [j, operand] : llvm::enumerate(node.operands))
       operands[j] = values.find(operand)->second[i];
-    value = roundTo(cast<FloatType>(node.type), function(operands));
+    value = function(operands);
+    if (node.prototype)
+      value = roundTo(cast<FloatType>(node.type), value);
   }
   return result;
 }
@@ -328,6 +331,9 @@ FoldResult fuse::foldConstants(const ConvSite &site, const BnChain &chain) {
   std::optional<std::vector<double>> shift;
   if (chain.shift)
     shift = evaluator.run(*chain.shift);
+  if (shift)
+    for (double &value : *shift)
+      value = roundTo(type, value);
   if (!scale || shift.has_value() != chain.shift.has_value())
     return {};
   // What is not finite before folding stays so.

@@ -16,6 +16,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
 
 using namespace mlir;
 using namespace fuse;
@@ -24,9 +25,9 @@ namespace {
 
 class WeightBuilder {
 public:
-  WeightBuilder(OpBuilder &builder, const BnChain &chain)
-      : chain(chain), exprs(*chain.exprs), builder(builder),
-        loc(chain.conv.getLoc()),
+  WeightBuilder(OpBuilder &atConv, const BnChain &chain)
+      : chain(chain), exprs(*chain.exprs), atConv(atConv),
+        builder(placeFor(chain)), loc(chain.conv.getLoc()),
         resultType(cast<RankedTensorType>(chain.conv->getResult(0).getType())) {
     for (unsigned axis : chain.channels)
       channelShape.push_back(resultType.getDimSize(axis));
@@ -36,10 +37,14 @@ public:
   Value initialValue();
 
 private:
+  static Operation *placeFor(const BnChain &chain);
   AffineMap channelMap(const Axes &axes);
   std::pair<Value, Axes> splitLeaf(const ChannelNode &node);
   Value emitOp(OpBuilder &body, const ChannelNode &node,
                const llvm::DenseMap<ExprId, Value> &values);
+  llvm::DenseMap<ExprId, unsigned> readLeaves(ArrayRef<ExprId> order,
+                                              SmallVector<Value> &inputs,
+                                              SmallVector<AffineMap> &maps);
   Value channelTensor(ExprId root);
   Value constantFilter();
   Value shiftTensor();
@@ -47,13 +52,33 @@ private:
 
   const BnChain &chain;
   const ChannelExprs &exprs;
-  OpBuilder &builder;
+  OpBuilder &atConv;
+  OpBuilder builder; ///< outside of the loops that the weights do not change in
   Location loc;
   RankedTensorType resultType;
   SmallVector<int64_t> channelShape;
 };
 
 } // namespace
+
+/// Where the weights are scaled: at the end of the chain, or before the
+/// outermost loop around it that changes none of them.
+Operation *WeightBuilder::placeFor(const BnChain &chain) {
+  SmallVector<Value> needed{chain.conv->getOperand(chain.filter)};
+  for (ExprId root : {chain.scale, chain.shift.value_or(chain.scale)})
+    for (ExprId id : chain.exprs->reachable(root))
+      if (Value leaf = (*chain.exprs)[id].leaf)
+        needed.push_back(leaf);
+  Operation *place = chain.last();
+  while (auto loop = dyn_cast<LoopLikeOpInterface>(place->getParentOp())) {
+    if (!llvm::all_of(needed, [&](Value value) {
+          return loop.isDefinedOutsideOfLoop(value);
+        }))
+      break;
+    place = loop;
+  }
+  return place;
+}
 
 /// Parallel iterators, `count` of them.
 static SmallVector<utils::IteratorType> parallel(size_t count) {
@@ -136,11 +161,11 @@ Value WeightBuilder::emitOp(OpBuilder &body, const ChannelNode &node,
   return body.create(state)->getResult(0);
 }
 
-/// One generic operation that computes `root` for each channel.
-Value WeightBuilder::channelTensor(ExprId root) {
-  SmallVector<ExprId> order = exprs.reachable(root);
-  SmallVector<Value> inputs;
-  SmallVector<AffineMap> maps;
+/// The tensors that the nodes of `order` read, each once, with their maps.
+/// Returns the input of each leaf.
+llvm::DenseMap<ExprId, unsigned>
+WeightBuilder::readLeaves(ArrayRef<ExprId> order, SmallVector<Value> &inputs,
+                          SmallVector<AffineMap> &maps) {
   llvm::MapVector<std::pair<Value, AffineMap>, unsigned> inputOf;
   llvm::DenseMap<ExprId, unsigned> argOf;
   for (ExprId id : order) {
@@ -157,27 +182,40 @@ Value WeightBuilder::channelTensor(ExprId root) {
     }
     argOf[id] = slot->second;
   }
-  maps.push_back(builder.getMultiDimIdentityMap(channelShape.size()));
-  Value empty =
-      tensor::EmptyOp::create(builder, loc, channelShape, exprs[root].type);
-  auto generic = linalg::GenericOp::create(
-      builder, loc, empty.getType(), inputs, empty, maps,
-      parallel(channelShape.size()),
-      [&](OpBuilder &body, Location, ValueRange args) {
-        llvm::DenseMap<ExprId, Value> values;
-        for (ExprId id : order) {
-          const ChannelNode &node = exprs[id];
-          if (node.kind == ChannelNode::Kind::Constant)
-            values[id] = arith::ConstantOp::create(body, loc, node.constant);
-          else if (node.kind == ChannelNode::Kind::Op)
-            values[id] = emitOp(body, node, values);
-          else
-            values[id] =
-                argOf.contains(id) ? Value(args[argOf.lookup(id)]) : node.leaf;
-        }
-        linalg::YieldOp::create(body, loc, values.lookup(root));
-      });
-  return generic.getResult(0);
+  return argOf;
+}
+
+/// One generic operation that computes `root` for each channel, or the tensor
+/// that is there.
+Value WeightBuilder::channelTensor(ExprId root) {
+  SmallVector<ExprId> order = exprs.reachable(root);
+  SmallVector<Value> inputs;
+  SmallVector<AffineMap> maps;
+  llvm::DenseMap<ExprId, unsigned> argOf = readLeaves(order, inputs, maps);
+  Type type = exprs[root].type;
+  if (argOf.contains(root) && maps.front().isIdentity() &&
+      inputs.front().getType() == RankedTensorType::get(channelShape, type))
+    return inputs.front();
+  unsigned rank = channelShape.size();
+  maps.push_back(builder.getMultiDimIdentityMap(rank));
+  Value empty = tensor::EmptyOp::create(builder, loc, channelShape, type);
+  auto buildBody = [&](OpBuilder &body, Location, ValueRange args) {
+    llvm::DenseMap<ExprId, Value> values;
+    for (ExprId id : order) {
+      const ChannelNode &node = exprs[id];
+      if (node.kind == ChannelNode::Kind::Constant)
+        values[id] = arith::ConstantOp::create(body, loc, node.constant);
+      else if (node.kind == ChannelNode::Kind::Op)
+        values[id] = emitOp(body, node, values);
+      else
+        values[id] =
+            argOf.contains(id) ? Value(args[argOf.lookup(id)]) : node.leaf;
+    }
+    linalg::YieldOp::create(body, loc, values.lookup(root));
+  };
+  return linalg::GenericOp::create(builder, loc, empty.getType(), inputs, empty,
+                                   maps, parallel(rank), buildBody)
+      .getResult(0);
 }
 
 //===----------------------------------------------------------------------===//
@@ -251,7 +289,7 @@ Value WeightBuilder::destination() {
   }
   if (source.getDefiningOp<tensor::EmptyOp>() && source.getType() == resultType)
     return source;
-  return emptyLike(builder, loc, init);
+  return emptyLike(atConv, loc, init);
 }
 
 /// The shift for each channel.
@@ -276,7 +314,7 @@ Value WeightBuilder::initialValue() {
       added.push_back(axis);
   if (added.empty())
     return shift;
-  return linalg::BroadcastOp::create(builder, loc, shift, destination(), added)
+  return linalg::BroadcastOp::create(atConv, loc, shift, destination(), added)
       ->getResult(0);
 }
 
