@@ -22,6 +22,16 @@ run() {
   "$@"
 }
 
+# Configures build/ with "$@" added to the default preset; what CMake says goes to build/configure.log.
+configure() {
+  mkdir -p build
+  printf '$ cmake --preset default%s\n' "${*:+ $*}"
+  if ! cmake --preset default "$@" >build/configure.log 2>&1; then
+    tail -n 30 build/configure.log >&2
+    fail "cmake could not configure; all of its output is in build/configure.log"
+  fi
+}
+
 # The packages of "$@" that are not installed, one a line.
 missing_packages() {
   local package

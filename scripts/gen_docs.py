@@ -129,10 +129,16 @@ def device_sources() -> str:
     return "\n".join((ROOT / source).read_text() for source in DEVICE_SOURCES)
 
 
+def joined(comment: str) -> str:
+    """The text of a C++ comment that may go over several lines."""
+    return " ".join(re.sub(r"//[/<]*", " ", comment).split())
+
+
 def device_fields() -> list[Field]:
     keys = re.findall(r'\{"(\w+)", &Device::(\w+)\}', device_sources())
     header = (ROOT / DEVICE_HEADER).read_text()
-    meanings = dict(re.findall(r"double (\w+) = 0;(?: +///< (.*))?", header))
+    found = re.findall(r"double (\w+) =\s*0;((?:\s*///<[^\n]*)*)", header)
+    meanings = {member: joined(comment) for member, comment in found}
     if not keys or {member for _, member in keys} != set(meanings):
         raise SourceError(f"{DEVICE_SOURCES[-1]}: the fields differ from those in {DEVICE_HEADER}")
     return [Field(key, member, meanings[member] or key.replace("_", " ").capitalize() + ".") for key, member in keys]
@@ -162,7 +168,7 @@ def evaluate(node: ast.expr, known: dict[str, float]) -> float:
 class Preset:
     """A device of DEVICE_SOURCES: the comment above it, and value and source of each number."""
 
-    comment: list[str]
+    comment: str
     name: str = ""
     values: dict[str, float] = field(default_factory=dict)
     sources: dict[str, str] = field(default_factory=dict)
@@ -176,7 +182,7 @@ class Preset:
 
     def read(self, body: str) -> None:
         """Reads `d.member = value; // source`; keeps no number if one is computed at run time."""
-        for member, value, note in re.findall(r"^  d\.(\w+) = (.*?); *(?://\s*(.*))?$", body, re.M):
+        for member, value, note in re.findall(r"\bd\.(\w+) =\s*([^;]+);((?:\s*//[^\n]*)*)", body):
             if member == "name":
                 self.name = value.strip('"')
                 continue
@@ -185,7 +191,7 @@ class Preset:
             except (KeyError, SyntaxError):
                 self.values.clear()
                 return
-            self.sources[member] = note or (f"`{value.replace('d.', '')}`" if "d." in value else "")
+            self.sources[member] = joined(note) or (f"`{value.replace('d.', '')}`" if "d." in value else "")
 
 
 def presets() -> list[Preset]:
@@ -194,7 +200,7 @@ def presets() -> list[Preset]:
     text = device_sources()
     pattern = re.compile(r"((?:^///[^\n]*\n)+)static Device (\w+)\(\) \{\n(.*?)^\}", re.M | re.S)
     for comment, function, body in pattern.findall(text):
-        preset = found[function] = Preset([line.removeprefix("/// ") for line in comment.splitlines()])
+        preset = found[function] = Preset(joined(comment))
         if base := re.search(r"Device d = (\w+)\(\);", body):
             preset.inherit(found[base[1]])
         preset.read(body)
@@ -210,17 +216,10 @@ def number(value: float) -> str:
     return re.sub(r"e([+-])0*", lambda m: "e" + m[1].replace("+", ""), f"{value:.6g}")
 
 
-def comment_paragraphs(lines: list[str]) -> str:
-    """Comment lines as Markdown: `[n]` begins an item of a list, an indented line goes on with it."""
-    blocks: list[str] = []
-    for line in lines:
-        item, goes_on = line.startswith("["), line.startswith(" ")
-        if blocks and not item and (goes_on or not blocks[-1].startswith("- ")):
-            blocks[-1] += " " + line.strip()
-        else:
-            blocks.append("- " + line if item else line)
-    text = re.sub(r"(?<=\.) (?=\[\d+\])", "\n\n- ", "\n\n".join(blocks))
-    return text.replace("\n\n- ", "\n- ").replace("\n- ", "\n\n- ", 1) + "\n"
+def comment_paragraphs(comment: str) -> str:
+    """The comment as Markdown: each sentence that begins with `[n]` begins an item of a list."""
+    text = re.sub(r"(?<=\.) (?=\[\d+\])", "\n- ", comment).replace(" Derived: ", "\n\nDerived: ")
+    return text.replace("\n- ", "\n\n- ", 1) + "\n"
 
 
 def preset_section(preset: Preset, fields: list[Field]) -> str:

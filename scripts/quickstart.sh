@@ -8,7 +8,7 @@ say "1/3 packages of LLVM and MLIR 22"
 install_packages "${BUILD_PACKAGES[@]}"
 
 say "2/3 building fuse-opt and FusePlugin in $ROOT/build"
-run cmake --preset default -DFUSE_BUILD_UNITTESTS=OFF
+configure -DFUSE_BUILD_UNITTESTS=OFF
 run cmake --build build --target fuse-opt FusePlugin
 
 say "3/3 verdicts on ResNet-18, run in $ROOT"

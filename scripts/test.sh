@@ -3,6 +3,7 @@
 # missing (root or sudo). Names each part that it skips, and closes with one line: N passed, N failed, N skipped.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 cd "$ROOT"
+[[ $ROOT != *[[:space:]]* ]] || fail "lit cannot run in a folder whose path has a space: $ROOT"
 
 passed=0 failed=0 skipped=0
 
@@ -80,7 +81,7 @@ if [[ -z $python ]]; then
 fi
 
 say "build"
-run cmake --preset default -DFUSE_BUILD_UNITTESTS=ON -DPython3_EXECUTABLE="$python"
+configure -DFUSE_BUILD_UNITTESTS=ON -DPython3_EXECUTABLE="$python"
 if ! run cmake --build build; then
   printf 'failed: build\n'
   failed=1
@@ -105,6 +106,6 @@ ruff=$(find_ruff)
 if [[ -n $ruff ]]; then
   check "ruff" "$ruff" check .
 else
-  skip "ruff" "no ruff on PATH, and pip could not install it; see build/venv.log"
+  skip "ruff" "not on PATH, and not to be had through pip: build/venv.log says why"
 fi
 finish

@@ -30,23 +30,26 @@ static void printVerdicts(ModuleOp module) {
     fuse::FunctionFacts facts(function);
     std::vector<fuse::Decision> decisions = fuse::decideEdges(facts, options);
     for (auto [edge, decision] : llvm::zip_equal(facts.edges, decisions))
-      llvm::outs() << fuse::describe(facts.operators[edge.producer].op) << " -> "
+      llvm::outs() << fuse::describe(facts.operators[edge.producer].op)
+                   << " -> "
                    << fuse::describe(facts.operators[edge.consumer].op) << ": "
-                   << fuse::stringifyVerdictKind(decision.verdict) << ", " << fuse::stringifyReason(decision.reason)
-                   << '\n';
+                   << fuse::stringifyVerdictKind(decision.verdict) << ", "
+                   << fuse::stringifyReason(decision.reason) << '\n';
   }
 }
 
 // The strict policy on plain descriptions: no IR, no operations.
 static void printPair() {
   fuse::OperatorDescription conv, relu;
-  conv.reads = {"x", "w"}, conv.writes = {"y"}, conv.flops = 4096, conv.bytes = 512;
+  conv.reads = {"x", "w"}, conv.writes = {"y"}, conv.flops = 4096,
+  conv.bytes = 512;
   relu.reads = {"y"}, relu.writes = {"z"}, relu.flops = 256, relu.bytes = 256;
   fuse::StrictLimits limits;
-  limits.deviceMemory = 2048, limits.peakFlops = 1000, limits.bandwidth = 100, limits.registerLimit = 192;
+  limits.deviceMemory = 2048, limits.peakFlops = 1000, limits.bandwidth = 100,
+  limits.registerLimit = 192;
   fuse::Decision decision = fuse::decide(conv, relu, limits);
-  llvm::outs() << "conv -> relu: " << fuse::stringifyReason(decision.reason) << "; flips with " << decision.flip
-               << '\n';
+  llvm::outs() << "conv -> relu: " << fuse::stringifyReason(decision.reason)
+               << "; flips with " << decision.flip << '\n';
 }
 
 int main(int argc, char **argv) {
@@ -54,7 +57,8 @@ int main(int argc, char **argv) {
   registerAllDialects(registry);
   fuse::registerFuseDialect(registry);
   MLIRContext context(registry);
-  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(argv[argc - 1], &context);
+  OwningOpRef<ModuleOp> module =
+      parseSourceFile<ModuleOp>(argv[argc - 1], &context);
   if (!module)
     return 1;
   printVerdicts(*module);
