@@ -98,6 +98,17 @@ def Reason_RowAcrossTiles : FuseReason<"RowAcrossTiles", 62, "profile: reduction
 def Reason_UnknownIntensity : FuseReason<"UnknownIntensity", 63, "profile: compute intensity depends on dynamic extents",
   "The strict policy compares two numbers, and an extent is `?`.">;
 
+def Reason_NoChain : FuseReason<"NoChain", 64, "profile: no kernel class chains these loop nests",
+  "A window (pooling, depthwise convolution) and another loop nest with its own reduction follow one another. A kernel for both "
+  "would have to hold the first one's tile with its halo.">;
+def Reason_RowsDiffer : FuseReason<"RowsDiffer", 65, "profile: operators do not share their rows",
+  "A row kernel gives each block whole rows. One operator reduces, moves or reshapes along what another has as rows.">;
+def Reason_PrologueOutput : FuseReason<"PrologueOutput", 66, "profile: prologue has readers outside the kernel",
+  "What a kernel evaluates while it loads a tile is evaluated once per tile: it cannot also be stored for other readers.">;
+def Reason_EpilogueShape : FuseReason<"EpilogueShape", 67, "profile: epilogue does not run over the output tile",
+  "An epilogue runs once per element of the tile that the contraction or window computed. This operator has another iteration "
+  "space: it broadcasts the result.">;
+
 // Gate `resource`.
 def Reason_Memory : FuseReason<"Memory", 80, "resource: intermediate data exceeds memory",
   "The bytes of both operators together exceed the device memory.">;
@@ -146,7 +157,8 @@ def Fuse_Reason : I32EnumAttr<"Reason", "why a verdict is what it is", [
   Reason_Shape, Reason_DynamicShape, Reason_Encoding, Reason_WrongAxis, Reason_UnsupportedConv,
   Reason_InitPerElement,
   Reason_ElementType, Reason_FoldOverflow, Reason_FoldPrecision, Reason_FoldUnderflow, Reason_FoldUnchecked,
-  Reason_IntensityMismatch, Reason_TwoHeavy, Reason_RowAcrossTiles, Reason_UnknownIntensity,
+  Reason_IntensityMismatch, Reason_TwoHeavy, Reason_RowAcrossTiles, Reason_UnknownIntensity, Reason_NoChain, Reason_RowsDiffer,
+  Reason_PrologueOutput, Reason_EpilogueShape,
   Reason_Memory, Reason_MemoryBound, Reason_Registers, Reason_NoTile, Reason_TooLarge,
   Reason_NoGain, Reason_Recomputed, Reason_ComputedOnce, Reason_RunTimeWeights, Reason_NonConstantWeights,
   Reason_HintNever, Reason_HintAlways, Reason_BlockListed, Reason_AllowListed, Reason_ModeOff, Reason_ModeFoldOnly]> {

@@ -1,0 +1,92 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the fuse project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// FusionGraph: the operators of a function as nodes with numbers, and groups of
+// them that would be one kernel.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FUSE_KERNEL_GRAPH_H
+#define FUSE_KERNEL_GRAPH_H
+
+#include "fuse/Analysis/Facts.h"
+
+namespace fuse {
+
+/// One source of one operand of an operator, glue looked through.
+struct GraphInput {
+  unsigned operand;
+  std::optional<unsigned>
+      producer;     ///< the operator that computes it, if one does
+  mlir::Value root; ///< the value behind the glue
+  double bytes;     ///< that the operator touches of it
+  llvm::SmallVector<mlir::Operation *, 2>
+      glue; ///< from the root to the operator
+};
+
+/// One operator. Counts with dynamic extents take kAssumedExtent for those that
+/// no `fuse.dim_hint` names.
+struct GraphNode {
+  Role role;
+  double flops = 0, transcendentals = 0, flopsPerPoint = 0;
+  double points = 0, parallel = 0, reduction = 0;
+  double registers = 0;
+  bool fromParameters = false;
+  llvm::SmallVector<GraphInput, 3> inputs;
+  llvm::SmallVector<unsigned, 2>
+      consumers; ///< operators, ascending, of all results
+  llvm::SmallVector<double, 1> bytesWritten;                    ///< per result
+  llvm::SmallVector<llvm::SmallVector<unsigned, 2>, 1> readers; ///< per result
+  llvm::SmallVector<bool, 1>
+      escapes; ///< per result: used by something that is no operator
+};
+
+/// What a dynamic extent counts as where nothing is known of it. Decisions that
+/// rest on it name it.
+constexpr int64_t kAssumedExtent = 128;
+
+class FusionGraph {
+public:
+  explicit FusionGraph(const FunctionFacts &facts);
+
+  const FunctionFacts &facts;
+  std::vector<GraphNode> nodes; ///< by operator id
+
+  mlir::linalg::LinalgOp op(unsigned id) const {
+    return facts.operators[id].op;
+  }
+};
+
+/// Operators that would be one kernel, by ascending id (which is an order of
+/// evaluation).
+struct Group {
+  const FusionGraph &graph;
+  llvm::SmallVector<unsigned, 4> ops;
+
+  bool contains(unsigned id) const;
+  const GraphNode &node(unsigned id) const { return graph.nodes[id]; }
+  /// True if result `result` of `id` is needed outside.
+  bool isOutput(unsigned id, unsigned result) const;
+  bool hasOutput(unsigned id) const;
+};
+
+/// What crosses the border of a group.
+struct Traffic {
+  double read = 0, written = 0; ///< bytes, each distinct value once
+  unsigned inputs = 0, outputs = 0;
+};
+
+Traffic trafficOf(const Group &group);
+
+/// Most 32-bit registers that are live at one point of a fused body: values of
+/// the group that later operators need, and those of the operator's own body.
+double liveRegisters(const Group &group);
+
+} // namespace fuse
+
+#endif // FUSE_KERNEL_GRAPH_H

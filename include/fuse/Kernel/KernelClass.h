@@ -1,0 +1,76 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the fuse project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Kernel classes: each says which groups it can hold, which tiles exist, and
+// what registers, shared memory and time each tile costs. (Its lowering will
+// live here too, so that gate, cost model and code cannot drift apart.)
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FUSE_KERNEL_KERNELCLASS_H
+#define FUSE_KERNEL_KERNELCLASS_H
+
+#include "fuse/Cost/KernelTime.h"
+#include "fuse/Dialect/Decision.h"
+#include "fuse/Kernel/Graph.h"
+
+namespace fuse {
+
+/// One way to cut a kernel into blocks.
+struct Tile {
+  llvm::SmallVector<int64_t, 3>
+      sizes;       ///< of a block, in the class's own dimensions
+  int64_t threads; ///< per block
+};
+
+/// Share of the device that a kernel may use.
+struct Limits {
+  double registers; ///< per thread
+  double shared;    ///< bytes per block
+};
+
+/// A tile with what it costs.
+struct TileCost {
+  Tile tile;
+  double registers = 0; ///< per thread
+  double shared = 0;    ///< bytes per block
+  KernelWork work;
+  KernelEstimate estimate;
+};
+
+class KernelClass {
+public:
+  virtual ~KernelClass() = default;
+
+  virtual llvm::StringRef name() const = 0;
+  /// A refusal with its reason; nothing if the class holds the group.
+  virtual std::optional<Decision> match(const Group &group) const = 0;
+  /// All tiles, larger first. Never empty for a group that matches.
+  virtual llvm::SmallVector<Tile> tiles(const Group &group,
+                                        const Device &device) const = 0;
+  /// Registers, shared memory, work and time of one tile.
+  virtual TileCost cost(const Group &group, const Tile &tile,
+                        const Device &device) const = 0;
+};
+
+/// All classes, in the order they are tried.
+llvm::ArrayRef<const KernelClass *> kernelClasses();
+
+/// The class that holds `group`. Without one, `refusal` is the reason of the
+/// class that comes closest: the one for the group's heaviest operator.
+const KernelClass *classify(const Group &group, Decision &refusal);
+
+/// The tile of least time that fits `limits`; nothing if none fits, and
+/// `smallest` is the cost of the last one tried.
+std::optional<TileCost> bestTile(const KernelClass &kernel, const Group &group,
+                                 const Device &device, const Limits &limits,
+                                 TileCost &smallest);
+
+} // namespace fuse
+
+#endif // FUSE_KERNEL_KERNELCLASS_H

@@ -1,0 +1,54 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the fuse project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The kernel classes, and what they share. Private to lib/Kernel.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FUSE_LIB_KERNEL_CLASSES_H
+#define FUSE_LIB_KERNEL_CLASSES_H
+
+#include "fuse/Kernel/KernelClass.h"
+
+namespace fuse {
+
+const KernelClass &pointwiseClass();
+const KernelClass &rowClass();
+const KernelClass &contractionClass();
+const KernelClass &windowClass();
+
+/// Registers that pointers, indices and bounds of a kernel take besides values:
+/// on a GPU 3 64-bit pointers, 4 indices, 2 bounds and 4 temporaries; a CPU
+/// keeps those in scalar registers.
+inline double addressRegisters(const Device &device) {
+  return device.maxThreadsPerBlock > 1 ? 16 : 0;
+}
+
+/// Loads of each element of `operand` by a contraction kernel with tiles of
+/// `tileN` outputs: once per tile along the parallel loops that do not index
+/// it, and once per filter point that covers it. Dynamic extents count as
+/// kAssumedExtent.
+double loadsPerElement(mlir::linalg::LinalgOp op, unsigned operand,
+                       int64_t tileN);
+
+/// Operators of `group` that `id` reads, directly or not, `id` left out.
+llvm::SmallVector<unsigned> upstreamOf(const Group &group, unsigned id);
+
+/// Nothing if the operators of `group` besides `anchor` are prologues (before
+/// it), epilogues over its output tile, or elementwise neighbours of those.
+std::optional<Decision> matchAroundAnchor(const Group &group, unsigned anchor);
+
+/// FLOPs and transcendentals of the group; prologues of `anchor` as often as
+/// `evaluations` says for each of its operands.
+void addWork(const Group &group, unsigned anchor,
+             llvm::function_ref<double(unsigned operand)> evaluations,
+             KernelWork &work);
+
+} // namespace fuse
+
+#endif // FUSE_LIB_KERNEL_CLASSES_H

@@ -1,0 +1,172 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the fuse project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Contraction kernels: one matmul or convolution (as implicit GEMM) in tiles,
+// with prologues and epilogues. Pads, reshapes and transposes are absorbed.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Classes.h"
+
+using namespace mlir;
+using namespace fuse;
+
+namespace {
+
+/// The GEMM that an anchor is: batch times m x n x k.
+struct Gemm {
+  double batch = 1, m = 1, n = 1, k = 1;
+  double elementBytes = 4;
+};
+
+/// m, n, k of a block and the outputs of a thread.
+struct GemmTile {
+  int64_t m, n, k, micro;
+};
+
+/// Tile shapes of SIMT matrix multiplication, larger first; the set is that of
+/// CUTLASS's SIMT kernels (media/docs/cpp/efficient_gemm.md), with smaller ones
+/// for small problems.
+constexpr GemmTile kTiles[] = {
+    {128, 128, 8, 8}, {128, 64, 8, 8}, {64, 128, 8, 8}, {64, 64, 8, 8},
+    {64, 32, 8, 4},   {32, 64, 8, 4},  {32, 32, 8, 4},  {16, 16, 8, 2}};
+
+class Contraction : public KernelClass {
+public:
+  llvm::StringRef name() const override { return "contraction"; }
+
+  std::optional<Decision> match(const Group &group) const override {
+    std::optional<unsigned> anchor;
+    for (unsigned id : group.ops) {
+      if (!isHeavy(group.node(id).role))
+        continue;
+      if (anchor)
+        return Decision::keep(
+            Reason::TwoHeavy,
+            "a kernel class for chains that holds the producer's tile on chip");
+      anchor = id;
+    }
+    for (unsigned id : group.ops) {
+      Role role = group.node(id).role;
+      if (role == Role::Reduction)
+        return Decision::keep(Reason::RowAcrossTiles,
+                              "a tile as wide as the row")
+            .number("row", group.node(id).reduction)
+            .number("tile", kTiles[0].n);
+      if (role == Role::Depthwise || role == Role::Window)
+        return Decision::keep(
+            Reason::NoChain,
+            "a kernel class for chains that holds the window's halo");
+    }
+    return matchAroundAnchor(group, *anchor);
+  }
+
+  SmallVector<Tile> tiles(const Group &group, const Device &) const override {
+    SmallVector<Tile> result;
+    for (const GemmTile &tile : kTiles)
+      result.push_back({{tile.m, tile.n, tile.k},
+                        tile.m / tile.micro * (tile.n / tile.micro)});
+    return result;
+  }
+
+  TileCost cost(const Group &group, const Tile &tile,
+                const Device &device) const override {
+    unsigned anchor = anchorOf(group);
+    Gemm gemm = gemmOf(group.graph.op(anchor));
+    int64_t m = tile.sizes[0], n = tile.sizes[1], k = tile.sizes[2];
+    // On a CPU one worker computes the tile from vector registers: 24
+    // accumulators, whatever the tile.
+    bool cpu = device.maxThreadsPerBlock == 1;
+    double perThread = cpu ? 24 : static_cast<double>(m * n) / tile.threads,
+           micro = std::sqrt(perThread);
+    TileCost cost;
+    cost.tile = tile;
+    if (cpu)
+      cost.tile.threads = 1;
+    cost.registers = addressRegisters(device) + perThread +
+                     (cpu ? 2 : 2 * micro) + epilogueRegisters(group, anchor);
+    cost.shared = 2 * (m + n) * k * gemm.elementBytes;
+    double rows = std::ceil(gemm.m / m), columns = std::ceil(gemm.n / n);
+    cost.work.blocks = gemm.batch * rows * columns;
+    cost.work.threads = cost.tile.threads;
+    cost.work.registers = cost.registers;
+    cost.work.shared = cost.shared;
+    Traffic traffic = trafficOf(group);
+    cost.work.dramBytes = traffic.read + traffic.written;
+    cost.work.cacheBytes = gemm.batch * gemm.k *
+                           (gemm.m * columns + gemm.n * rows) *
+                           gemm.elementBytes;
+    addWork(
+        group, anchor,
+        [&](unsigned operand) {
+          return loadsPerElement(group.graph.op(anchor), operand, n);
+        },
+        cost.work);
+    // Threads of partly filled tiles compute what is thrown away.
+    cost.work.flops *= rows * m * columns * n / std::max(1.0, gemm.m * gemm.n);
+    cost.estimate = estimateKernel(device, cost.work);
+    return cost;
+  }
+
+private:
+  static unsigned anchorOf(const Group &group) {
+    return *llvm::find_if(
+        group.ops, [&](unsigned id) { return isHeavy(group.node(id).role); });
+  }
+
+  /// Registers of what runs on the tile: the largest body, since values of one
+  /// output are dead before the next.
+  static double epilogueRegisters(const Group &group, unsigned anchor) {
+    double most = 0;
+    for (unsigned id : group.ops)
+      if (id != anchor)
+        most = std::max(most, group.node(id).registers);
+    return most;
+  }
+
+  static double product(ArrayRef<int64_t> extents, ArrayRef<unsigned> loops) {
+    double result = 1;
+    for (unsigned loop : loops)
+      result *=
+          ShapedType::isDynamic(extents[loop]) ? kAssumedExtent : extents[loop];
+    return result;
+  }
+
+  static Gemm gemmOf(linalg::LinalgOp op) {
+    SmallVector<int64_t> extents = op.getStaticLoopRanges();
+    Gemm gemm;
+    if (std::optional<int64_t> bytes =
+            elementBytes(getElementTypeOrSelf(op->getOperand(0))))
+      gemm.elementBytes = *bytes;
+    if (FailureOr<linalg::ContractionDimensions> dims =
+            linalg::inferContractionDims(op);
+        succeeded(dims)) {
+      gemm.batch = product(extents, dims->batch);
+      gemm.m = product(extents, dims->m);
+      gemm.n = product(extents, dims->n);
+      gemm.k = product(extents, dims->k);
+    } else if (FailureOr<linalg::ConvolutionDimensions> conv =
+                   linalg::inferConvolutionDims(op);
+               succeeded(conv)) {
+      gemm.batch = product(extents, conv->depth);
+      gemm.m =
+          product(extents, conv->batch) * product(extents, conv->outputImage);
+      gemm.n = product(extents, conv->outputChannel);
+      gemm.k = product(extents, conv->filterLoop) *
+               product(extents, conv->inputChannel);
+    }
+    return gemm;
+  }
+};
+
+} // namespace
+
+const KernelClass &fuse::contractionClass() {
+  static const Contraction instance;
+  return instance;
+}

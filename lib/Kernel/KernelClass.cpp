@@ -1,0 +1,62 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the fuse project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Which class holds a group, and its best tile.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Classes.h"
+
+using namespace fuse;
+
+llvm::ArrayRef<const KernelClass *> fuse::kernelClasses() {
+  static const KernelClass *const classes[] = {
+      &pointwiseClass(), &rowClass(), &contractionClass(), &windowClass()};
+  return classes;
+}
+
+/// The class for the group's heaviest operator.
+static const KernelClass &candidate(const Group &group) {
+  const KernelClass *kernel = &pointwiseClass();
+  for (unsigned id : group.ops) {
+    Role role = group.node(id).role;
+    if (isHeavy(role))
+      return contractionClass();
+    if (role == Role::Depthwise || role == Role::Window)
+      kernel = &windowClass();
+    else if (role == Role::Reduction && kernel == &pointwiseClass())
+      kernel = &rowClass();
+  }
+  return *kernel;
+}
+
+const KernelClass *fuse::classify(const Group &group, Decision &refusal) {
+  const KernelClass &kernel = candidate(group);
+  std::optional<Decision> reason = kernel.match(group);
+  if (!reason)
+    return &kernel;
+  refusal = std::move(*reason);
+  return nullptr;
+}
+
+std::optional<TileCost> fuse::bestTile(const KernelClass &kernel,
+                                       const Group &group, const Device &device,
+                                       const Limits &limits,
+                                       TileCost &smallest) {
+  std::optional<TileCost> best;
+  for (const Tile &tile : kernel.tiles(group, device)) {
+    smallest = kernel.cost(group, tile, device);
+    bool fits = smallest.registers <= limits.registers &&
+                smallest.shared <= limits.shared &&
+                blocksPerSm(device, tile.threads, smallest.registers,
+                            smallest.shared) >= 1;
+    if (fits && (!best || smallest.estimate.seconds < best->estimate.seconds))
+      best = smallest;
+  }
+  return best;
+}

@@ -1,0 +1,81 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the fuse project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Pointwise kernels: elementwise operators over one iteration space, several
+// results allowed. An operator with a smaller space is a broadcast and is
+// evaluated where it is used.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Classes.h"
+
+using namespace fuse;
+
+namespace {
+
+class Pointwise : public KernelClass {
+public:
+  llvm::StringRef name() const override { return "pointwise"; }
+
+  std::optional<Decision> match(const Group &group) const override {
+    double points = kernelPoints(group);
+    for (unsigned id : group.ops)
+      if (group.node(id).points != points && group.hasOutput(id))
+        return Decision::keep(Reason::PrologueOutput,
+                              "one iteration space for all results")
+            .number("points", group.node(id).points)
+            .number("kernel_points", points);
+    return std::nullopt;
+  }
+
+  llvm::SmallVector<Tile> tiles(const Group &,
+                                const Device &device) const override {
+    // 128-bit accesses take 4 elements a thread; a single one needs fewest
+    // registers.
+    int64_t threads = std::min<int64_t>(256, device.maxThreadsPerBlock);
+    return {{{threads * 4}, threads}, {{threads}, threads}};
+  }
+
+  TileCost cost(const Group &group, const Tile &tile,
+                const Device &device) const override {
+    double points = kernelPoints(group);
+    double perThread = static_cast<double>(tile.sizes[0]) / tile.threads;
+    TileCost cost;
+    cost.tile = tile;
+    cost.registers =
+        addressRegisters(device) + liveRegisters(group) * perThread;
+    Traffic traffic = trafficOf(group);
+    cost.work.dramBytes = traffic.read + traffic.written;
+    for (unsigned id : group.ops) {
+      const GraphNode &node = group.node(id);
+      double evaluations = node.points > 0 ? points / node.points : 0;
+      cost.work.flops += node.flops * evaluations;
+      cost.work.transcendentals += node.transcendentals * evaluations;
+    }
+    cost.work.blocks = std::max(1.0, std::ceil(points / tile.sizes[0]));
+    cost.work.threads = tile.threads;
+    cost.work.registers = cost.registers;
+    cost.estimate = estimateKernel(device, cost.work);
+    return cost;
+  }
+
+private:
+  static double kernelPoints(const Group &group) {
+    double points = 0;
+    for (unsigned id : group.ops)
+      points = std::max(points, group.node(id).points);
+    return points;
+  }
+};
+
+} // namespace
+
+const KernelClass &fuse::pointwiseClass() {
+  static const Pointwise instance;
+  return instance;
+}

@@ -1,0 +1,109 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the fuse project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Row kernels: reductions along rows with their elementwise neighbours, in one
+// kernel: softmax, layernorm, RMSnorm. A block owns whole rows, in registers,
+// in shared memory, or streaming through it once per pass.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Classes.h"
+#include "RowSpace.h"
+
+using namespace mlir;
+using namespace fuse;
+
+namespace {
+
+/// Where a tile keeps its rows; the third size of a tile.
+enum Storage : int64_t { InRegisters = 0, InShared = 1, Streamed = 2 };
+
+class Row : public KernelClass {
+public:
+  llvm::StringRef name() const override { return "row"; }
+
+  std::optional<Decision> match(const Group &group) const override {
+    if (!rowSpaceOf(group))
+      return Decision::keep(
+          Reason::RowsDiffer,
+          "operators that reduce, slice and reshape along the same rows");
+    return std::nullopt;
+  }
+
+  SmallVector<Tile> tiles(const Group &group,
+                          const Device &device) const override {
+    RowSpace space = *rowSpaceOf(group);
+    int64_t most = std::min<int64_t>(256, device.maxThreadsPerBlock),
+            warp = std::min<int64_t>(device.warpSize, most);
+    int64_t length = static_cast<int64_t>(space.length);
+    SmallVector<Tile> result;
+    // A short row takes a warp, a long one a block.
+    int64_t perRow = length <= 32 * warp ? warp : most;
+    for (int64_t storage : {InRegisters, InShared, Streamed})
+      result.push_back(
+          {{std::max<int64_t>(1, most / perRow), length, storage}, most});
+    return result;
+  }
+
+  TileCost cost(const Group &group, const Tile &tile,
+                const Device &device) const override {
+    RowSpace space = *rowSpaceOf(group);
+    int64_t rows = tile.sizes[0], storage = tile.sizes[2];
+    double perThread =
+        std::max(1.0, std::ceil(rows * space.length / tile.threads));
+    double lanes = device.maxThreadsPerBlock == 1 ? device.warpSize : 1;
+    TileCost cost;
+    cost.tile = tile;
+    cost.registers = addressRegisters(device) + liveRegisters(group);
+    if (storage == InRegisters)
+      cost.registers += std::ceil(perThread / lanes);
+    if (storage == InShared)
+      cost.shared = rows * space.length * 4;
+    Traffic traffic = trafficOf(group);
+    double passes = storage == Streamed ? passesOf(group) : 1;
+    cost.work.dramBytes = traffic.read * passes + traffic.written;
+    for (unsigned id : group.ops) {
+      cost.work.flops += group.node(id).flops * passes;
+      cost.work.transcendentals += group.node(id).transcendentals * passes;
+    }
+    cost.work.blocks = std::max(1.0, std::ceil(space.rows / rows));
+    cost.work.threads = tile.threads;
+    cost.work.registers = cost.registers;
+    cost.work.shared = cost.shared;
+    cost.estimate = estimateKernel(device, cost.work);
+    return cost;
+  }
+
+private:
+  /// Reads of a row that is not kept: one per reduction that waits for an
+  /// earlier one, and one to write the results.
+  static double passesOf(const Group &group) {
+    llvm::SmallDenseMap<unsigned, unsigned> depth;
+    unsigned most = 0;
+    for (unsigned id : group.ops) {
+      unsigned own = 0;
+      for (const GraphInput &input : group.node(id).inputs)
+        if (input.producer && group.contains(*input.producer))
+          own = std::max(own, depth[*input.producer]);
+      depth[id] = own + (group.node(id).role == Role::Reduction);
+      most = std::max(most, depth[id]);
+    }
+    bool writesAfter = llvm::any_of(group.ops, [&](unsigned id) {
+      return group.node(id).role != Role::Reduction && depth[id] == most &&
+             group.hasOutput(id);
+    });
+    return most + (writesAfter ? 1 : 0);
+  }
+};
+
+} // namespace
+
+const KernelClass &fuse::rowClass() {
+  static const Row instance;
+  return instance;
+}

@@ -1,0 +1,87 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the fuse project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Window kernels: one pooling or depthwise convolution over tiles of the output
+// image with a halo in shared memory, with prologues and epilogues.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Classes.h"
+
+using namespace mlir;
+using namespace fuse;
+
+namespace {
+
+class Window : public KernelClass {
+public:
+  llvm::StringRef name() const override { return "window"; }
+
+  std::optional<Decision> match(const Group &group) const override {
+    std::optional<unsigned> anchor;
+    for (unsigned id : group.ops) {
+      Role role = group.node(id).role;
+      if (role == Role::Reduction)
+        return Decision::keep(Reason::NoChain,
+                              "an elementwise operator in its place");
+      if (!isWindow(role))
+        continue;
+      if (anchor)
+        return Decision::keep(
+            Reason::NoChain,
+            "a kernel class for chains that holds the first window's halo");
+      anchor = id;
+    }
+    return matchAroundAnchor(group, *anchor);
+  }
+
+  SmallVector<Tile> tiles(const Group &, const Device &device) const override {
+    if (device.maxThreadsPerBlock == 1)
+      return {{{16, 16}, 1}};
+    return {{{16, 16}, 256}, {{8, 8}, 64}};
+  }
+
+  TileCost cost(const Group &group, const Tile &tile,
+                const Device &device) const override {
+    unsigned anchor = *llvm::find_if(
+        group.ops, [&](unsigned id) { return isWindow(group.node(id).role); });
+    const GraphNode &node = group.node(anchor);
+    // A w x w window needs a halo of w - 1 around the tile.
+    double side = std::sqrt(std::max(1.0, node.reduction));
+    double halo = (tile.sizes[0] + side - 1) * (tile.sizes[1] + side - 1) /
+                  (tile.sizes[0] * tile.sizes[1]);
+    TileCost cost;
+    cost.tile = tile;
+    cost.registers =
+        addressRegisters(device) + node.registers + liveRegisters(group);
+    cost.shared = halo * tile.sizes[0] * tile.sizes[1] * 4;
+    Traffic traffic = trafficOf(group);
+    cost.work.dramBytes = traffic.read + traffic.written;
+    cost.work.cacheBytes = (halo - 1) * traffic.read;
+    addWork(group, anchor, [&](unsigned) { return halo; }, cost.work);
+    cost.work.blocks = std::max(
+        1.0, std::ceil(node.parallel / (tile.sizes[0] * tile.sizes[1])));
+    cost.work.threads = tile.threads;
+    cost.work.registers = cost.registers;
+    cost.work.shared = cost.shared;
+    cost.estimate = estimateKernel(device, cost.work);
+    return cost;
+  }
+
+private:
+  static bool isWindow(Role role) {
+    return role == Role::Depthwise || role == Role::Window;
+  }
+};
+
+} // namespace
+
+const KernelClass &fuse::windowClass() {
+  static const Window instance;
+  return instance;
+}
