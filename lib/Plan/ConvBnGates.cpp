@@ -130,7 +130,7 @@ static GateResult numericsGate(FoldInput &in) {
   auto isElement = [&](ExprId id) { return in.exprs[id].type == element; };
   if (in.cut.affine.cast || !isElement(in.chain.scale) ||
       (in.chain.shift && !isElement(*in.chain.shift)) ||
-      getElementTypeOrSelf(in.filter().getType()) != element)
+      in.site.roundsFilter(in.chain.filter))
     return Decision::keep(Reason::FoldPrecision,
                           "compute filter, result and scale in one type");
   if (in.chain.weights == WeightKind::Constant) {

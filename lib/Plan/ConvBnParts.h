@@ -64,6 +64,8 @@ public:
   bool isPerChannel(uint64_t set) const;
   /// True if the body is `acc + a * b` and linear in operand `filter`.
   bool hasLinearBody(unsigned filter) const;
+  /// True if operand `filter` is of another type than the result, or cast.
+  bool roundsFilter(unsigned filter) const;
   /// True if `value` is computed from the result. Says yes where the search
   /// would take too long.
   bool reaches(mlir::Value value);

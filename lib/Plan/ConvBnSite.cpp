@@ -153,8 +153,8 @@ bool ConvSite::hasLinearBody(unsigned filter) const {
   Value acc = body->getArgument(2);
   Operation *sum = body->getTerminator()->getOperand(0).getDefiningOp();
   auto isProduct = [&](Value a, Value b) {
-    return (a == scaled && skipFloatCasts(b) == other) ||
-           (b == scaled && skipFloatCasts(a) == other);
+    a = skipFloatCasts(a), b = skipFloatCasts(b);
+    return (a == scaled && b == other) || (b == scaled && a == other);
   };
   if (auto fma = dyn_cast_or_null<math::FmaOp>(sum))
     return fma.getC() == acc && isProduct(fma.getA(), fma.getB());
@@ -164,6 +164,14 @@ bool ConvSite::hasLinearBody(unsigned filter) const {
   Value product = add.getLhs() == acc ? add.getRhs() : add.getLhs();
   auto mul = product.getDefiningOp<arith::MulFOp>();
   return mul && isProduct(mul.getLhs(), mul.getRhs());
+}
+
+bool ConvSite::roundsFilter(unsigned filter) const {
+  BlockArgument arg = conv.getBlock()->getArgument(filter);
+  return arg.getType() != resultType().getElementType() ||
+         llvm::any_of(arg.getUsers(), [](Operation *user) {
+           return isa<arith::ExtFOp, arith::TruncFOp>(user);
+         });
 }
 
 /// Calls `visit` on each value that `op` needs, those its regions use included.

@@ -1,5 +1,5 @@
-// RUN: fuse-opt %s --fuse-conv-bn="weights=always" --split-input-file | FileCheck %s
-// RUN: fuse-opt %s --fuse-conv-bn="weights=always" --split-input-file --remarks-filter=fuse-fold --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
+// RUN: fuse-opt %s --fuse-conv-bn="weights=always" | FileCheck %s
+// RUN: fuse-opt %s --fuse-conv-bn="weights=always" --remarks-filter=fuse-fold --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=REMARK
 
 // However a chain is spelled, `w * s` and `b` come out; each near miss differs in one fact.
 
@@ -57,11 +57,6 @@ func.func @apart(%x: tensor<1x3x5x5xf32>, %w: tensor<4x3x3x3xf32>, %cb: tensor<4
   return %y5 : tensor<1x4x3x3xf32>
 }
 
-// -----
-
-#id = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
-#c = affine_map<(d0, d1, d2, d3) -> (d1)>
-
 // A bias that the accumulator starts from is scaled too; a bias alone is no batch normalisation.
 // REMARK: Function=bias_as_init{{.*}}Decision=folded
 // REMARK-NOT: Function=bias_alone
@@ -102,11 +97,6 @@ func.func @bias_alone(%x: tensor<1x3x5x5xf32>, %w: tensor<4x3x3x3xf32>, %cb: ten
   } -> tensor<1x4x3x3xf32>
   return %z : tensor<1x4x3x3xf32>
 }
-
-// -----
-
-#id = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
-#c = affine_map<(d0, d1, d2, d3) -> (d1)>
 
 // The chain ends before a residual, and before an activation in the same body, which stays with what it alone needs.
 // REMARK: Function=residual{{.*}}Decision=folded
