@@ -190,24 +190,62 @@ static GateResult profitGate(FoldInput &in) {
   return refusal;
 }
 
+/// Words that `consumer` has for its edge from `producer`.
+static void collectEdgeHints(Operation *consumer, Operation *producer,
+                             SmallVectorImpl<StringRef> &words) {
+  auto hints = consumer->getAttrOfType<DictionaryAttr>(names::kEdgeHints);
+  for (NamedAttribute entry :
+       hints ? hints.getValue() : ArrayRef<NamedAttribute>()) {
+    unsigned operand;
+    StringRef number = entry.getName().strref().split('.').first;
+    auto word = dyn_cast<StringAttr>(entry.getValue());
+    if (word && !number.getAsInteger(10, operand) &&
+        operand < consumer->getNumOperands() &&
+        consumer->getOperand(operand).getDefiningOp() == producer)
+      words.push_back(word.getValue());
+  }
+}
+
+/// The hints on the operations and edges of the chain.
+static SmallVector<StringRef> hintsOf(const FoldInput &in) {
+  SmallVector<StringRef> words;
+  Operation *previous = nullptr;
+  SmallVector<Operation *> ops{in.site.conv};
+  llvm::append_range(ops, in.cut.ops);
+  for (Operation *op : ops) {
+    if (auto hint = op->getAttrOfType<StringAttr>(names::kHint))
+      words.push_back(hint.getValue());
+    if (previous)
+      collectEdgeHints(op, previous, words);
+    previous = op;
+  }
+  return words;
+}
+
 /// The user's word: `never` and `mode=off` keep what the gates would fold, and
 /// `always` folds what does not pay, never what is not right.
-static void applyOverride(const FoldInput &in, GateResult &refusal) {
-  SmallVector<Operation *> ops = in.cut.ops;
-  ops.push_back(in.site.conv);
-  auto hints = [&](StringRef word) {
-    return llvm::any_of(ops, [&](Operation *op) {
-      auto hint = op->getAttrOfType<StringAttr>(names::kHint);
-      return hint && hint.getValue() == word;
-    });
-  };
-  if (!refusal && in.options.off)
-    refusal = Decision::keep(Reason::ModeOff, "mode=full or mode=fold-only");
-  else if (!refusal && hints("never"))
-    refusal = Decision::keep(Reason::HintNever, "remove the hint");
-  else if (refusal && refusal->gate() == Gate::Profit && hints("always") &&
-           !hints("never") && !in.options.off)
-    refusal = std::nullopt;
+static Decision overridden(const FoldInput &in, Decision decision) {
+  SmallVector<StringRef> hints = hintsOf(in);
+  bool folds = decision.verdict == VerdictKind::Fuse;
+  if (folds && in.options.off)
+    return Decision::keep(Reason::ModeOff, "mode=full or mode=fold-only");
+  for (auto [word, reason] : {std::pair("never", Reason::HintNever),
+                              std::pair("blocklist", Reason::BlockListed)})
+    if (llvm::is_contained(hints, word)) {
+      if (folds)
+        return Decision::keep(reason, "remove the hint or the list's entry");
+      return decision;
+    }
+  for (auto [word, reason] : {std::pair("always", Reason::HintAlways),
+                              std::pair("allowlist", Reason::AllowListed)})
+    if (decision.gate() == Gate::Profit && llvm::is_contained(hints, word) &&
+        !in.options.off) {
+      decision.verdict = VerdictKind::Fuse;
+      decision.flip =
+          "without the override: " + stringifyReason(decision.reason).str();
+      decision.reason = reason;
+    }
+  return decision;
 }
 
 BnChain fuse::decideFold(ConvSite &site, std::shared_ptr<ChannelExprs> exprs,
@@ -229,12 +267,11 @@ BnChain fuse::decideFold(ConvSite &site, std::shared_ptr<ChannelExprs> exprs,
   for (auto gate : {numericsGate, profitGate})
     if (!refusal)
       refusal = gate(in);
-  applyOverride(in, refusal);
-  if (refusal)
-    in.chain.decision = *refusal;
-  else
-    in.chain.decision.numeric = in.element().getIntOrFloatBitWidth() == 16
-                                    ? NumericClass::ChangesRounding
-                                    : NumericClass::Reassociates;
+  Decision decision = overridden(in, refusal.value_or(Decision()));
+  if (decision.verdict == VerdictKind::Fuse)
+    decision.numeric = in.element().getIntOrFloatBitWidth() == 16
+                           ? NumericClass::ChangesRounding
+                           : NumericClass::Reassociates;
+  in.chain.decision = std::move(decision);
   return std::move(in.chain);
 }
