@@ -11,7 +11,7 @@
 // OFF-COUNT-3: Reason="override: mode fuses nothing"
 // CHECK: [Passed] {{.*}} Function=no_hint
 // CHECK: [Missed] {{.*}} Function=never {{.*}}Reason="override: kept by hint"
-// CHECK: [Missed] {{.*}} Function=listed {{.*}}Reason="override: kept by the blocklist"
+// CHECK: [Missed] {{.*}} Function=edge {{.*}}Reason="override: kept by hint"
 // The convolution is the one operator that is left, and it reads what it reads now.
 // FRESH-LABEL: @no_hint
 // FRESH: linalg.conv_2d_nhwc_hwcf {fuse.cost = #fuse.cost<{{.*}}>, fuse.dep = [{{.*}}], fuse.folded = "conv-bn", fuse.id = 0 : i64}
@@ -53,7 +53,7 @@ func.func @never(%x: tensor<1x3x3x2xf32>) -> tensor<1x3x3x4xf32> {
   } -> tensor<1x3x3x4xf32>
   return %z : tensor<1x3x3x4xf32>
 }
-func.func @listed(%x: tensor<1x3x3x2xf32>) -> tensor<1x3x3x4xf32> {
+func.func @edge(%x: tensor<1x3x3x2xf32>) -> tensor<1x3x3x4xf32> {
   %zero = arith.constant 0.0 : f32
   %w = arith.constant dense<[[[[1.0, 2.0, 3.0, 4.0], [0.5, 0.25, -1.0, -2.0]]]]> : tensor<1x1x2x4xf32>
   %s = arith.constant dense<[2.0, 3.0, -1.0, 0.5]> : tensor<4xf32>
@@ -61,7 +61,7 @@ func.func @listed(%x: tensor<1x3x3x2xf32>) -> tensor<1x3x3x4xf32> {
   %e = tensor.empty() : tensor<1x3x3x4xf32>
   %f = linalg.fill ins(%zero : f32) outs(%e : tensor<1x3x3x4xf32>) -> tensor<1x3x3x4xf32>
   %y = linalg.conv_2d_nhwc_hwcf ins(%x, %w : tensor<1x3x3x2xf32>, tensor<1x1x2x4xf32>) outs(%f : tensor<1x3x3x4xf32>) -> tensor<1x3x3x4xf32>
-  %z = linalg.generic {indexing_maps = [#id, #c, #c, #id], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%y, %s, %b : tensor<1x3x3x4xf32>, tensor<4xf32>, tensor<4xf32>) outs(%e : tensor<1x3x3x4xf32>) attrs = {fuse.edge_hints = {"0.0" = "blocklist"}} {
+  %z = linalg.generic {indexing_maps = [#id, #c, #c, #id], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%y, %s, %b : tensor<1x3x3x4xf32>, tensor<4xf32>, tensor<4xf32>) outs(%e : tensor<1x3x3x4xf32>) attrs = {fuse.edge_hints = {"0" = "never"}} {
   ^bb0(%i: f32, %sc: f32, %sh: f32, %o: f32):
     %m = arith.mulf %i, %sc : f32
     %a = arith.addf %m, %sh : f32
