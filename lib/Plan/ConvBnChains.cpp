@@ -195,6 +195,7 @@ void ChainFinder::choose(ConvSite &site, std::shared_ptr<ChannelExprs> exprs,
 
 void ChainFinder::examine(ConvSite &site) {
   auto exprs = std::make_shared<ChannelExprs>();
+  llvm::DenseSet<Operation *> visited;
   std::vector<Walk> worklist(1);
   worklist.back().value = site.conv->getResult(0);
   worklist.back().axes = site.axes();
@@ -212,6 +213,8 @@ void ChainFinder::examine(ConvSite &site) {
     for (Operation *reader : readers) {
       if (ends || walk.cut.ops.size() >= kLongest)
         break;
+      if (!visited.insert(reader).second)
+        continue;
       if (std::optional<Walk> next = step(site, *exprs, walk, reader))
         further.push_back(std::move(*next));
     }

@@ -112,7 +112,8 @@ static GateResult shapeGate(FoldInput &in) {
                           "start from zero or from a bias per channel, and add "
                           "the rest afterwards");
   auto constant = dyn_cast_or_null<FloatAttr>(in.exprs[init].constant);
-  if (constant && constant.getValue().isZero())
+  in.chain.initIsZero = constant && constant.getValue().isZero();
+  if (in.chain.initIsZero)
     return std::nullopt;
   ExprId start = in.exprs.op("arith.mulf", {in.chain.scale, init});
   in.chain.shift = in.chain.shift

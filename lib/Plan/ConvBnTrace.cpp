@@ -276,17 +276,19 @@ ExprId ChannelTracer::trace(Value value, const Axes &given) {
   if (depth == 0)
     inlined = 0;
   Axes axes = given;
-  while (Operation *def = value.getDefiningOp()) {
-    if (auto expand = dyn_cast<tensor::ExpandShapeOp>(def)) {
+  // Code that is never reached may go in circles.
+  for (unsigned i = 0; i < kMostInlined; ++i) {
+    Operation *def = value.getDefiningOp();
+    if (auto expand = dyn_cast_or_null<tensor::ExpandShapeOp>(def)) {
       axes = collapseAxes(axes, expand.getReassociationIndices());
-    } else if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(def)) {
+    } else if (auto collapse = dyn_cast_or_null<tensor::CollapseShapeOp>(def)) {
       Axes expanded =
           expandAxes(axes, collapse.getReassociationIndices(),
                      collapse.getSrcType().getShape(), site.extents);
       if (axisSetOf(expanded) != axisSetOf(axes))
         break;
       axes = std::move(expanded);
-    } else if (!isa<tensor::CastOp>(def) ||
+    } else if (!isa_and_nonnull<tensor::CastOp>(def) ||
                !isa<RankedTensorType>(def->getOperand(0).getType())) {
       break;
     }

@@ -283,10 +283,8 @@ Value WeightBuilder::scaledFilter() {
 Value WeightBuilder::destination() {
   Value init = chain.conv.getDpsInits()[0];
   Value source = init;
-  while (auto def = source.getDefiningOp<linalg::LinalgOp>()) {
-    unsigned result = cast<OpResult>(source).getResultNumber();
-    source = def.getDpsInits()[result];
-  }
+  if (auto def = init.getDefiningOp<linalg::LinalgOp>())
+    source = def.getDpsInits()[cast<OpResult>(init).getResultNumber()];
   if (source.getDefiningOp<tensor::EmptyOp>() && source.getType() == resultType)
     return source;
   return emptyLike(atConv, loc, init);
@@ -305,7 +303,9 @@ Value WeightBuilder::shiftTensor() {
 /// What the accumulators start from: the old zeros, or the shift.
 Value WeightBuilder::initialValue() {
   linalg::LinalgOp conv = chain.conv;
-  if (!chain.shift || (chain.constants && chain.constants->shiftIsZero))
+  bool noShift =
+      !chain.shift || (chain.constants && chain.constants->shiftIsZero);
+  if (noShift && chain.initIsZero)
     return conv.getDpsInits()[0];
   Value shift = shiftTensor();
   SmallVector<int64_t> added;

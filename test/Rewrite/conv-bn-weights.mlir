@@ -63,6 +63,32 @@ func.func @splat(%x: tensor<1x3x3x2xf32>) -> tensor<1x3x3x4xf32> {
 
 // -----
 
+// A shift that cancels the initial value leaves no fill of the old one.
+// CHECK-LABEL: @cancelled_init
+// CHECK-DAG: %[[B:.*]] = arith.constant dense<0.000000e+00> : tensor<4xf32>
+// CHECK: %[[I:.*]] = linalg.broadcast ins(%[[B]] : tensor<4xf32>)
+// CHECK: linalg.conv_2d_nhwc_hwcf {{.*}} outs(%[[I]] :
+#id = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
+#c = affine_map<(d0, d1, d2, d3) -> (d3)>
+func.func @cancelled_init(%x: tensor<1x3x3x2xf32>) -> tensor<1x3x3x4xf32> {
+  %zero = arith.constant 0.5 : f32
+  %w = arith.constant dense<2.0> : tensor<1x1x2x4xf32>
+  %s = arith.constant dense<[2.0, 3.0, -1.0, 0.5]> : tensor<4xf32>
+  %b = arith.constant dense<[-1.0, -1.5, 0.5, -0.25]> : tensor<4xf32>
+  %e = tensor.empty() : tensor<1x3x3x4xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e : tensor<1x3x3x4xf32>) -> tensor<1x3x3x4xf32>
+  %y = linalg.conv_2d_nhwc_hwcf ins(%x, %w : tensor<1x3x3x2xf32>, tensor<1x1x2x4xf32>) outs(%f : tensor<1x3x3x4xf32>) -> tensor<1x3x3x4xf32>
+  %z = linalg.generic {indexing_maps = [#id, #c, #c, #id], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%y, %s, %b : tensor<1x3x3x4xf32>, tensor<4xf32>, tensor<4xf32>) outs(%e : tensor<1x3x3x4xf32>) {
+  ^bb0(%i: f32, %sc: f32, %sh: f32, %o: f32):
+    %m = arith.mulf %i, %sc : f32
+    %a = arith.addf %m, %sh : f32
+    linalg.yield %a : f32
+  } -> tensor<1x3x3x4xf32>
+  return %z : tensor<1x3x3x4xf32>
+}
+
+// -----
+
 // A resource stays as it is; the folded filter is a resource of its own. Two convolutions that share a filter get one each.
 // CHECK-LABEL: @shared_resource
 // CHECK-DAG: arith.constant dense_resource<weights_folded> : tensor<1x1x2x4xf32>

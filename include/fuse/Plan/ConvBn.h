@@ -122,6 +122,7 @@ struct BnChain {
   /// What each accumulator starts from; the convolution's own initial value
   /// included. None if that is zero.
   std::optional<ExprId> shift;
+  bool initIsZero = false; ///< the convolution's own initial value is
   /// Present if the weights are constants whose value could be computed.
   std::shared_ptr<const FoldedConstants> constants;
 
