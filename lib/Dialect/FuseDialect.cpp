@@ -26,12 +26,19 @@ using namespace mlir;
 #define GET_ATTRDEF_CLASSES
 #include "fuse/Dialect/FuseAttrs.cpp.inc"
 
+#define GET_OP_CLASSES
+#include "fuse/Dialect/FuseOps.cpp.inc"
+
 namespace fuse {
 
 void FuseDialect::initialize() {
   addAttributes<
 #define GET_ATTRDEF_LIST
 #include "fuse/Dialect/FuseAttrs.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "fuse/Dialect/FuseOps.cpp.inc"
       >();
 }
 
@@ -146,7 +153,8 @@ LogicalResult BoundaryAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                    int64_t operand, Gate gate, Reason reason,
                                    StringAttr when, ArrayAttr via,
                                    DictionaryAttr numbers, StringAttr flip,
-                                   std::optional<NumericClass> numeric) {
+                                   std::optional<NumericClass> numeric,
+                                   StringAttr plan) {
   if (producer < 0 || operand < 0)
     return emitError() << "'producer' and 'operand' are " << producer << " and "
                        << operand << ", expected at least 0";
@@ -204,6 +212,10 @@ LogicalResult FuseDialect::verifyOperationAttribute(Operation *op,
     if (!id || !id.getType().isSignlessInteger(64) || id.getInt() < 0)
       return mismatch("an i64 of at least 0");
   }
+  if (name == names::kGroup && !isa<GroupAttr>(value))
+    return mismatch("#fuse.group");
+  if (name == names::kTile && !isa<TileAttr>(value))
+    return mismatch("#fuse.tile");
   if (name == names::kOptions && !isa<DictionaryAttr>(value))
     return mismatch("a dictionary");
   if (name == names::kFolded && !isa<StringAttr>(value))

@@ -42,11 +42,11 @@ public:
             warp = std::min<int64_t>(device.warpSize, most);
     int64_t length = static_cast<int64_t>(space.length);
     SmallVector<Tile> result;
-    // A short row takes a warp, a long one a block.
-    int64_t perRow = length <= 32 * warp ? warp : most;
+    // A warp or a whole block to a row; several rows to a block, or one.
     for (int64_t storage : {InRegisters, InShared, Streamed})
-      result.push_back(
-          {{std::max<int64_t>(1, most / perRow), length, storage}, most});
+      for (int64_t perRow : {warp, most})
+        for (int64_t rows : {most / perRow, int64_t(1)})
+          result.push_back({{rows, length, storage}, rows * perRow});
     return result;
   }
 

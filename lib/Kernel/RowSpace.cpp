@@ -211,7 +211,9 @@ bool Propagation::backward(unsigned producer, unsigned consumer,
          merge(kinds[producer], loops, changed);
 }
 
-/// Rows of every operator must be as many, and none may be reduced.
+/// Rows of every operator must be as many, and none may be reduced. A loop that
+/// no edge ties to the rows (it broadcasts a row's statistic, say) runs inside
+/// the block that owns the row.
 std::optional<RowSpace> Propagation::measure() {
   RowSpace space;
   std::optional<double> rows;
@@ -225,8 +227,6 @@ std::optional<RowSpace> Propagation::measure() {
           ShapedType::isDynamic(extents[loop]) ? kAssumedExtent : extents[loop];
       if (extent == 1)
         continue;
-      if (kinds[id][loop] == Kind::Unknown)
-        return std::nullopt;
       bool reduces = iterator == utils::IteratorType::reduction;
       if (reduces && kinds[id][loop] == Kind::Row)
         return std::nullopt;

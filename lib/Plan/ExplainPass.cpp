@@ -28,13 +28,8 @@ struct ExplainPass : fuse::impl::ExplainBase<ExplainPass> {
   using ExplainBase::ExplainBase;
 
   void runOnOperation() override {
-    std::optional<fuse::VerdictOptions> options = fuse::optionsFromAttr(
-        getOperation()->getDiscardableAttr(fuse::names::kOptions));
-    if (!options) {
-      options.emplace();
-      options->device = llvm::cantFail(fuse::loadDevice("sm_80"));
-    }
-    fuse::ModuleReport report = fuse::reportOn(getOperation(), *options);
+    fuse::ModuleReport report =
+        fuse::reportOn(getOperation(), fuse::optionsOrDefault(getOperation()));
     auto print = [&](llvm::raw_ostream &os) -> llvm::Error {
       if (json)
         os << llvm::formatv("{0:2}", fuse::toJson(report)) << '\n';

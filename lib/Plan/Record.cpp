@@ -148,7 +148,7 @@ static Attribute boundaryAttr(Builder &b, const Edge &edge,
       decision.gate(), decision.reason, text(decision.when),
       via.empty() ? ArrayAttr() : b.getArrayAttr(via),
       numbers.empty() ? DictionaryAttr() : b.getDictionaryAttr(numbers),
-      text(decision.flip), numeric);
+      text(decision.flip), numeric, text(decision.plan));
 }
 
 void fuse::writeVerdicts(const FunctionFacts &facts,

@@ -31,6 +31,8 @@ struct Decision {
   /// `gain_us`).
   llvm::SmallVector<std::pair<std::string, double>, 4> numbers;
   NumericClass numeric = NumericClass::BitExact;
+  /// What the planner made of the edge; empty before planning.
+  std::string plan;
 
   Gate gate() const { return gateOf(reason); }
 

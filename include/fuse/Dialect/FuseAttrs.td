@@ -34,6 +34,7 @@ def Fuse_Dialect : Dialect {
     | `fuse.cost` | `#fuse.cost`: FLOPs, bytes, intensity, extents |
     | `fuse.dep` | array of `#fuse.dep`: dependences, copies, effects, consumers |
     | `fuse.boundary` | array of `#fuse.boundary`, one per incoming edge |
+    | `fuse.group`, `fuse.tile` | the plan: `#fuse.group`, and on the root `#fuse.tile` |
     | `fuse.folded` | on a convolution: the chain that was folded into it |
 
     What the user states, on an operator:
@@ -119,7 +120,8 @@ def Fuse_BoundaryAttr : Fuse_Attr<"Boundary", "boundary"> {
   let description = [{
     On the consumer, one entry per edge: the verdict, the `producer`'s `fuse.id`, the consumer's `operand` number, the
     `gate` that decided, the `reason`, what the edge looks through (`via`), the condition of a conditional verdict (`when`), the
-    numbers the gate compared, what would flip the verdict (`flip`), and what fusing does to the values (`numeric`).
+    numbers the gate compared, what would flip the verdict (`flip`), what fusing does to the values (`numeric`), and what the
+    planner made of the edge (`plan`).
 
     Example: `#fuse.boundary<keep, producer = 3, operand = 0, gate = profile, reason = "profile: two heavy loop nests in one kernel", flip = "...">`
   }];
@@ -131,9 +133,10 @@ def Fuse_BoundaryAttr : Fuse_Attr<"Boundary", "boundary"> {
     OptionalParameter<"::mlir::ArrayAttr">:$via,
     OptionalParameter<"::mlir::DictionaryAttr">:$numbers,
     OptionalParameter<"::mlir::StringAttr">:$flip,
-    OptionalParameter<"std::optional<::fuse::NumericClass>">:$numeric);
+    OptionalParameter<"std::optional<::fuse::NumericClass>">:$numeric,
+    OptionalParameter<"::mlir::StringAttr">:$plan);
   let assemblyFormat = [{
-    `<` $verdict `,` struct($producer, $operand, $gate, $reason, $when, $via, $numbers, $flip, $numeric) `>`
+    `<` $verdict `,` struct($producer, $operand, $gate, $reason, $when, $via, $numbers, $flip, $numeric, $plan) `>`
   }];
   let genVerifyDecl = 1;
 }
@@ -148,6 +151,31 @@ def Fuse_TargetAttr : Fuse_Attr<"Target", "target"> {
   }];
   let parameters = (ins "::mlir::StringAttr":$name, "::mlir::DictionaryAttr":$numbers);
   let assemblyFormat = "`<` $name `,` $numbers `>`";
+  let genVerifyDecl = 1;
+}
+
+def Fuse_TileAttr : Fuse_Attr<"Tile", "tile"> {
+  let summary = "how a kernel's work is cut into blocks";
+  let description = [{
+    Sizes of a block in the kernel class's own dimensions (contraction: m, n, k; row: rows, length, storage; window: image;
+    pointwise: elements) and threads per block.
+
+    Example: `#fuse.tile<sizes = [128, 128, 8], threads = 256>`
+  }];
+  let parameters = (ins ArrayRefParameter<"int64_t">:$sizes, "int64_t":$threads);
+  let assemblyFormat = "`<` `sizes` `=` `[` $sizes `]` `,` `threads` `=` $threads `>`";
+  let genVerifyDecl = 1;
+}
+
+def Fuse_GroupAttr : Fuse_Attr<"Group", "group"> {
+  let summary = "the kernel that an operator is planned into";
+  let description = [{
+    Operators with the same `id` in one function become one kernel of class `kernel`. The `root` carries the tile.
+
+    Example: `#fuse.group<id = 3, kernel = "row", root>`
+  }];
+  let parameters = (ins "int64_t":$id, "::mlir::StringAttr":$kernel, DefaultValuedParameter<"bool", "false">:$root);
+  let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
 }
 

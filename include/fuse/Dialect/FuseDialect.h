@@ -13,10 +13,15 @@
 #ifndef FUSE_DIALECT_FUSEDIALECT_H
 #define FUSE_DIALECT_FUSEDIALECT_H
 
+#include "mlir/Bytecode/BytecodeOpInterface.h"
 #include "mlir/IR/Attributes.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/Dialect.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 #include "fuse/Dialect/FuseDialect.h.inc"
 #include "fuse/Dialect/FuseEnums.h.inc"
@@ -29,6 +34,8 @@ constexpr llvm::StringLiteral kId = "fuse.id";
 constexpr llvm::StringLiteral kCost = "fuse.cost";
 constexpr llvm::StringLiteral kDep = "fuse.dep";
 constexpr llvm::StringLiteral kBoundary = "fuse.boundary";
+constexpr llvm::StringLiteral kGroup = "fuse.group";
+constexpr llvm::StringLiteral kTile = "fuse.tile";
 constexpr llvm::StringLiteral kFolded = "fuse.folded";
 constexpr llvm::StringLiteral kParam = "fuse.param";
 constexpr llvm::StringLiteral kOptions = "fuse.options";
@@ -51,5 +58,8 @@ void printCount(mlir::AsmPrinter &printer, mlir::Attribute count);
 
 #define GET_ATTRDEF_CLASSES
 #include "fuse/Dialect/FuseAttrs.h.inc"
+
+#define GET_OP_CLASSES
+#include "fuse/Dialect/FuseOps.h.inc"
 
 #endif // FUSE_DIALECT_FUSEDIALECT_H

@@ -56,6 +56,9 @@ mlir::DictionaryAttr optionsToAttr(mlir::MLIRContext *context,
 /// Nothing if `attr` is absent or was not written by optionsToAttr.
 std::optional<VerdictOptions> optionsFromAttr(mlir::Attribute attr);
 
+/// The options that `fuse-boundary` left on `module`, or its defaults.
+VerdictOptions optionsOrDefault(mlir::Operation *module);
+
 /// The device that `target` names: what loadDevice knows, or `dlti[:DEVICE]`
 /// for an entry of the module's `dlti.target_system_spec` (the first without
 /// DEVICE). The entry's keys are those of a device file; `base` names a preset

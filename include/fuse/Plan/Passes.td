@@ -67,6 +67,21 @@ def Explain : Pass<"fuse-explain", "::mlir::ModuleOp"> {
   ];
 }
 
+def PlanKernels : Pass<"fuse-plan", "::mlir::ModuleOp"> {
+  let summary = "decide which operators become one kernel, and how each is tiled";
+  let description = [{
+    Joins operators greedily along the edges by predicted gain, where the result is convex, a kernel class holds it, some tile
+    fits the device, and the gain is positive. Writes `fuse.group` on the operators and `fuse.tile` on each kernel's root; the
+    plan is read back from there by `fuse-apply`. Uses the options that `fuse-boundary` left on the module. One remark of category
+    `fuse-plan` per kernel; each edge's verdict says what became of it (`plan`).
+  }];
+  let dependentDialects = ["::fuse::FuseDialect", "::mlir::bufferization::BufferizationDialect"];
+  let options = [
+    Option<"objective", "objective", "std::string", "\"time\"",
+           "time: least predicted time; bytes: fewest bytes between kernels">,
+  ];
+}
+
 def MarkParams : Pass<"fuse-mark-params", "::mlir::ModuleOp"> {
   let summary = "mark function arguments as frozen parameters (fuse.param)";
   let description = [{

@@ -1,0 +1,69 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the fuse project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The plan: which operators become one kernel, of which class and tile.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FUSE_PLAN_PLANNER_H
+#define FUSE_PLAN_PLANNER_H
+
+#include "fuse/Kernel/KernelClass.h"
+#include "fuse/Plan/Boundary.h"
+
+namespace fuse {
+
+/// What the planner minimises: predicted time, or bytes between kernels.
+enum class Objective { Time, Bytes };
+
+/// Bounds on one kernel. Parameters of a CUDA kernel take at most 4 KB ("CUDA
+/// C++ Programming Guide", __global__ function parameters), at 8 bytes each;
+/// the number of operators bounds code size and planning time.
+constexpr unsigned kMostKernelArguments = 512;
+constexpr unsigned kMostKernelOperators = 64;
+
+/// One planned kernel.
+struct PlannedKernel {
+  llvm::SmallVector<unsigned, 4> ops; ///< operator ids, ascending
+  const KernelClass *kernel =
+      nullptr; ///< null: no class holds it, it stays as it is
+  TileCost cost;
+  unsigned root = 0; ///< the operator that carries the tile
+};
+
+struct Plan {
+  std::vector<PlannedKernel> kernels; ///< by least operator id
+  std::vector<std::string> edges; ///< per edge of the facts: what became of it
+};
+
+/// Greedy planner: takes edges by predicted gain, joins their groups where the
+/// result is convex, has a kernel class, fits the device and gains. Edges that
+/// a correctness gate or the user refused are never joined.
+Plan planGreedily(const FusionGraph &graph, llvm::ArrayRef<Decision> decisions,
+                  const VerdictOptions &options, Objective objective);
+
+/// True if some path leads from an operator of one group to one of the other
+/// through an operator outside both: as one kernel they would wait for
+/// themselves. Says yes where the search would take too long.
+bool wouldMakeCycle(const FusionGraph &graph, llvm::ArrayRef<unsigned> groupOf,
+                    const Group &merged);
+
+/// Share of the device that kernels may use under `options`.
+Limits limitsOf(const VerdictOptions &options);
+
+/// Writes `fuse.group` on every planned operator and `fuse.tile` on the roots;
+/// removes those of an earlier plan.
+void writePlan(const FunctionFacts &facts, const Plan &plan);
+
+/// Plans every function of `module` with the options that `fuse-boundary` left
+/// on it (or its defaults), and writes facts, verdicts, plan and remarks.
+void planModule(mlir::Operation *module, Objective objective);
+
+} // namespace fuse
+
+#endif // FUSE_PLAN_PLANNER_H

@@ -1,0 +1,92 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the fuse project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Verifiers of the dialect's operations and of the plan's attributes: form
+// only.
+//
+//===----------------------------------------------------------------------===//
+
+#include "fuse/Dialect/FuseDialect.h"
+#include "mlir/IR/Builders.h"
+
+using namespace mlir;
+
+namespace fuse {
+
+LogicalResult KernelOp::verify() {
+  Block &block = getBody().front();
+  if (block.getArgumentTypes() != getInputs().getTypes())
+    return emitOpError() << "has " << block.getNumArguments()
+                         << " block arguments for " << getInputs().size()
+                         << " inputs, or their types differ";
+  auto yield =
+      dyn_cast_or_null<YieldOp>(block.empty() ? nullptr : &block.back());
+  if (!yield)
+    return emitOpError() << "must end with 'fuse.yield'";
+  if (yield.getValues().getTypes() != getOutputs().getTypes())
+    return yield.emitOpError()
+           << "yields " << yield.getValues().size() << " values for "
+           << getOutputs().size() << " results, or their types differ";
+  if (getKernelClass().empty())
+    return emitOpError() << "has no kernel class";
+  return success();
+}
+
+LogicalResult TileAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                               ArrayRef<int64_t> sizes, int64_t threads) {
+  if (sizes.empty() || threads < 1)
+    return emitError() << "a tile needs sizes and at least 1 thread, found "
+                       << sizes.size() << " sizes and " << threads
+                       << " threads";
+  for (int64_t size : sizes)
+    if (size < 0)
+      return emitError() << "a tile's size is " << size
+                         << ", expected at least 0";
+  return success();
+}
+
+LogicalResult GroupAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                int64_t id, StringAttr kernel, bool) {
+  if (id < 0)
+    return emitError() << "'id' is " << id << ", expected at least 0";
+  if (!kernel || kernel.getValue().empty())
+    return emitError() << "'kernel' names no kernel class";
+  return success();
+}
+
+// `<id = 3, kernel = "row", root>`
+Attribute GroupAttr::parse(AsmParser &parser, Type) {
+  int64_t id;
+  std::string kernel;
+  SMLoc loc = parser.getCurrentLocation();
+  if (parser.parseLess() || parser.parseKeyword("id") || parser.parseEqual() ||
+      parser.parseInteger(id) || parser.parseComma() ||
+      parser.parseKeyword("kernel") || parser.parseEqual() ||
+      parser.parseString(&kernel))
+    return {};
+  bool root = false;
+  if (succeeded(parser.parseOptionalComma())) {
+    if (parser.parseKeyword("root"))
+      return {};
+    root = true;
+  }
+  if (parser.parseGreater())
+    return {};
+  return GroupAttr::getChecked([&] { return parser.emitError(loc); },
+                               parser.getContext(), id,
+                               parser.getBuilder().getStringAttr(kernel), root);
+}
+
+void GroupAttr::print(AsmPrinter &printer) const {
+  printer << "<id = " << getId() << ", kernel = " << getKernel();
+  if (getRoot())
+    printer << ", root";
+  printer << '>';
+}
+
+} // namespace fuse

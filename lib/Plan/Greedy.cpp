@@ -1,0 +1,313 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the fuse project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The greedy planner. Decides, edits nothing.
+//
+//   queue of edges by gain; pop the best; if its gain has changed, put it back;
+//   otherwise join the two groups it leads between
+//
+//===----------------------------------------------------------------------===//
+
+#include "fuse/Plan/Planner.h"
+#include <queue>
+
+using namespace mlir;
+using namespace fuse;
+
+namespace {
+
+/// A group while planning.
+struct Planning {
+  SmallVector<unsigned, 4> ops; ///< empty: merged into another
+  const KernelClass *kernel = nullptr;
+  std::optional<TileCost> cost;
+};
+
+/// An edge in the queue: the gain it was last found to have, and which edge.
+struct Candidate {
+  double gain;
+  unsigned edge;
+  bool operator<(const Candidate &other) const {
+    return gain != other.gain ? gain < other.gain : edge > other.edge;
+  }
+};
+
+class Greedy {
+public:
+  Greedy(const FusionGraph &graph, ArrayRef<Decision> decisions,
+         const VerdictOptions &options, Objective objective)
+      : graph(graph), decisions(decisions), options(options),
+        objective(objective), limits(limitsOf(options)) {}
+  Plan run();
+
+private:
+  bool isCandidate(unsigned edge);
+  std::optional<double> gainOf(unsigned edge);
+  void join(unsigned edge);
+  Planning evaluate(SmallVector<unsigned, 4> ops, std::string &refusal);
+  double valueOf(const Planning &group) const;
+  Plan result();
+
+  const FusionGraph &graph;
+  ArrayRef<Decision> decisions;
+  const VerdictOptions &options;
+  Objective objective;
+  Limits limits;
+  std::vector<Planning> groups;
+  std::vector<unsigned> groupOf;  ///< per operator
+  std::vector<std::string> notes; ///< per edge: why not
+};
+
+} // namespace
+
+Limits fuse::limitsOf(const VerdictOptions &options) {
+  return {options.registers(),
+          options.device.sharedPerBlock * options.boundary};
+}
+
+bool fuse::wouldMakeCycle(const FusionGraph &graph, ArrayRef<unsigned> groupOf,
+                          const Group &merged) {
+  constexpr unsigned kMostVisited = 4096;
+  unsigned last = merged.ops.back();
+  SmallVector<unsigned> worklist;
+  llvm::DenseSet<unsigned> visited;
+  // Forward from what the merged group feeds, over operators before its last
+  // one.
+  auto feed = [&](unsigned id) {
+    for (unsigned consumer : graph.nodes[id].consumers)
+      if (consumer < last && !merged.contains(consumer) &&
+          visited.insert(consumer).second)
+        worklist.push_back(consumer);
+  };
+  for (unsigned id : merged.ops)
+    feed(id);
+  while (!worklist.empty()) {
+    if (visited.size() > kMostVisited)
+      return true;
+    unsigned id = worklist.pop_back_val();
+    for (unsigned consumer : graph.nodes[id].consumers)
+      if (merged.contains(consumer))
+        return true;
+    feed(id);
+  }
+  return false;
+}
+
+/// Joined or not, an edge is no candidate where fusing is not known to be
+/// right, where the user says no, or where it would move work out of the
+/// preparation.
+bool Greedy::isCandidate(unsigned edge) {
+  const Decision &decision = decisions[edge];
+  if (graph.facts.edges[edge].onMemory)
+    return false;
+  if (decision.verdict != VerdictKind::Keep)
+    return true;
+  Gate gate = decision.gate();
+  bool judgement =
+      gate == Gate::Profile || gate == Gate::Resource || gate == Gate::Profit;
+  return judgement && decision.reason != Reason::TooLarge &&
+         decision.reason != Reason::ComputedOnce &&
+         decision.reason != Reason::Recomputed;
+}
+
+double Greedy::valueOf(const Planning &group) const {
+  if (objective == Objective::Time)
+    return group.cost->estimate.seconds;
+  // A kernel more is worth a byte: of two plans with equal bytes the one with
+  // fewer kernels wins.
+  return group.cost->work.dramBytes + 1;
+}
+
+Planning Greedy::evaluate(SmallVector<unsigned, 4> ops, std::string &refusal) {
+  Planning planning;
+  Group group{graph, std::move(ops)};
+  Decision reason;
+  planning.kernel = classify(group, reason);
+  if (!planning.kernel) {
+    refusal = stringifyReason(reason.reason).str();
+  } else {
+    TileCost smallest;
+    planning.cost =
+        bestTile(*planning.kernel, group, options.device, limits, smallest);
+    if (!planning.cost)
+      refusal = (stringifyReason(Reason::NoTile) +
+                 ": registers=" + formatNumber(smallest.registers) + " of " +
+                 formatNumber(limits.registers) +
+                 ", shared_bytes=" + formatNumber(smallest.shared) + " of " +
+                 formatNumber(limits.shared))
+                    .str();
+  }
+  planning.ops = std::move(group.ops);
+  return planning;
+}
+
+/// Gain of joining the groups at both ends of an edge; nothing, with a note, if
+/// they cannot be joined.
+std::optional<double> Greedy::gainOf(unsigned edge) {
+  const Edge &e = graph.facts.edges[edge];
+  const Planning &a = groups[groupOf[e.producer]],
+                 &b = groups[groupOf[e.consumer]];
+  std::string &note = notes[edge];
+  if (!a.cost || !b.cost) {
+    note = "one side has no kernel class or tile";
+    return std::nullopt;
+  }
+  if (a.ops.size() + b.ops.size() > kMostKernelOperators) {
+    note = "kernel would hold " + std::to_string(a.ops.size() + b.ops.size()) +
+           " operators, limit " + std::to_string(kMostKernelOperators);
+    return std::nullopt;
+  }
+  SmallVector<unsigned, 4> ops;
+  std::merge(a.ops.begin(), a.ops.end(), b.ops.begin(), b.ops.end(),
+             std::back_inserter(ops));
+  Group merged{graph, ops};
+  Traffic traffic = trafficOf(merged);
+  if (traffic.inputs + traffic.outputs > kMostKernelArguments) {
+    note = "kernel would have " +
+           std::to_string(traffic.inputs + traffic.outputs) +
+           " arguments, limit " + std::to_string(kMostKernelArguments);
+    return std::nullopt;
+  }
+  Planning joined = evaluate(std::move(ops), note);
+  if (!joined.cost)
+    return std::nullopt;
+  if (wouldMakeCycle(graph, groupOf, merged)) {
+    note = "joined groups would wait for an operator between them";
+    return std::nullopt;
+  }
+  double gain = valueOf(a) + valueOf(b) - valueOf(joined);
+  bool forced = decisions[edge].reason == Reason::HintAlways ||
+                decisions[edge].reason == Reason::AllowListed;
+  if (gain <= 0 && !forced) {
+    note =
+        objective == Objective::Time
+            ? "joined kernel would take " + formatNumber(-gain * 1e6) +
+                  " us longer"
+            : "joined kernel would move " + formatNumber(-gain) + " bytes more";
+    return std::nullopt;
+  }
+  return gain;
+}
+
+void Greedy::join(unsigned edge) {
+  const Edge &e = graph.facts.edges[edge];
+  unsigned into = groupOf[e.producer], from = groupOf[e.consumer];
+  SmallVector<unsigned, 4> ops;
+  std::merge(groups[into].ops.begin(), groups[into].ops.end(),
+             groups[from].ops.begin(), groups[from].ops.end(),
+             std::back_inserter(ops));
+  std::string ignored;
+  groups[into] = evaluate(std::move(ops), ignored);
+  groups[from] = Planning();
+  for (unsigned id : groups[into].ops)
+    groupOf[id] = into;
+}
+
+Plan Greedy::run() {
+  unsigned count = graph.nodes.size();
+  notes.resize(decisions.size());
+  for (unsigned id = 0; id < count; ++id) {
+    std::string ignored;
+    groups.push_back(evaluate({id}, ignored));
+    groupOf.push_back(id);
+  }
+  std::priority_queue<Candidate> queue;
+  for (unsigned edge = 0; edge < decisions.size(); ++edge)
+    if (isCandidate(edge))
+      if (std::optional<double> gain = gainOf(edge))
+        queue.push({*gain, edge});
+  while (!queue.empty()) {
+    Candidate candidate = queue.top();
+    queue.pop();
+    const Edge &e = graph.facts.edges[candidate.edge];
+    if (groupOf[e.producer] == groupOf[e.consumer])
+      continue;
+    std::optional<double> gain = gainOf(candidate.edge);
+    if (!gain)
+      continue;
+    // What has become less is put back; rounding of equal gains is no change.
+    if (*gain < candidate.gain * (1 - 1e-9)) {
+      queue.push({*gain, candidate.edge});
+      continue;
+    }
+    join(candidate.edge);
+  }
+  return result();
+}
+
+/// The heaviest operator of a kernel: it carries the tile.
+static unsigned rootOf(const FusionGraph &graph, ArrayRef<unsigned> ops) {
+  unsigned root = ops.back();
+  double most = -1;
+  for (unsigned id : ops) {
+    double weight = graph.nodes[id].role == Role::Elementwise
+                        ? 0
+                        : graph.nodes[id].flops + 1;
+    if (weight > most) {
+      most = weight;
+      root = id;
+    }
+  }
+  return root;
+}
+
+Plan Greedy::result() {
+  Plan plan;
+  std::vector<int> number(groups.size(), -1);
+  for (unsigned id = 0; id < graph.nodes.size(); ++id) {
+    unsigned index = groupOf[id];
+    if (number[index] >= 0)
+      continue;
+    number[index] = plan.kernels.size();
+    PlannedKernel kernel;
+    kernel.ops = groups[index].ops;
+    if (groups[index].cost) {
+      kernel.kernel = groups[index].kernel;
+      kernel.cost = *groups[index].cost;
+    }
+    kernel.root = rootOf(graph, kernel.ops);
+    plan.kernels.push_back(std::move(kernel));
+  }
+  for (unsigned edge = 0; edge < decisions.size(); ++edge) {
+    const Edge &e = graph.facts.edges[edge];
+    int a = number[groupOf[e.producer]], b = number[groupOf[e.consumer]];
+    if (a == b)
+      plan.edges.push_back("in kernel " + std::to_string(a));
+    else
+      plan.edges.push_back(notes[edge].empty()
+                               ? "between kernels " + std::to_string(a) +
+                                     " and " + std::to_string(b)
+                               : notes[edge]);
+  }
+  return plan;
+}
+
+Plan fuse::planGreedily(const FusionGraph &graph, ArrayRef<Decision> decisions,
+                        const VerdictOptions &options, Objective objective) {
+  return Greedy(graph, decisions, options, objective).run();
+}
+
+void fuse::writePlan(const FunctionFacts &facts, const Plan &plan) {
+  facts.function->walk([](Operation *op) {
+    op->removeDiscardableAttr(names::kGroup);
+    op->removeDiscardableAttr(names::kTile);
+  });
+  MLIRContext *context = facts.function->getContext();
+  for (auto [number, kernel] : llvm::enumerate(plan.kernels)) {
+    if (!kernel.kernel)
+      continue;
+    auto name = StringAttr::get(context, kernel.kernel->name());
+    for (unsigned id : kernel.ops)
+      facts.operators[id].op->setDiscardableAttr(
+          names::kGroup,
+          GroupAttr::get(context, number, name, id == kernel.root));
+    const Tile &tile = kernel.cost.tile;
+    facts.operators[kernel.root].op->setDiscardableAttr(
+        names::kTile, TileAttr::get(context, tile.sizes, tile.threads));
+  }
+}

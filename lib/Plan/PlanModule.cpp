@@ -1,0 +1,71 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the fuse project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Plans every function of a module with the options that fuse-boundary left.
+// Writes attributes and remarks of category `fuse-plan`.
+//
+//===----------------------------------------------------------------------===//
+
+#include "fuse/Plan/Planner.h"
+#include "fuse/Support/RemarkHelpers.h"
+#include "mlir/IR/Remarks.h"
+
+using namespace mlir;
+using namespace fuse;
+
+/// One remark per kernel of more than one operator.
+static void emitKernelRemarks(const FunctionFacts &facts, const Plan &plan) {
+  using Arg = remark::detail::Remark::Arg;
+  if (!facts.function->getContext()->getRemarkEngine())
+    return;
+  for (auto [number, kernel] : llvm::enumerate(plan.kernels)) {
+    if (!kernel.kernel || kernel.ops.size() < 2)
+      continue;
+    std::string name = "kernel " + std::to_string(number);
+    auto opts = remark::RemarkOpts::name(name)
+                    .category("fuse-plan")
+                    .function(facts.function.getName());
+    auto remark = remark::passed(
+        remarkLocation(facts.operators[kernel.root].op.getLoc()), opts);
+    const TileCost &cost = kernel.cost;
+    remark << Arg("Class", kernel.kernel->name())
+           << Arg("Root", describe(facts.operators[kernel.root].op))
+           << Arg("Operators", static_cast<int64_t>(kernel.ops.size()))
+           << Arg("Registers", formatNumber(cost.registers))
+           << Arg("SharedBytes", formatNumber(cost.shared))
+           << Arg("Bytes", formatNumber(cost.work.dramBytes))
+           << Arg("MicroSeconds", formatNumber(cost.estimate.seconds * 1e6))
+           << Arg("MemoryBound", cost.estimate.memory >= cost.estimate.compute)
+           << Arg("Occupancy", formatNumber(cost.estimate.occupancy));
+  }
+}
+
+VerdictOptions fuse::optionsOrDefault(Operation *module) {
+  if (std::optional<VerdictOptions> options =
+          optionsFromAttr(module->getDiscardableAttr(names::kOptions)))
+    return *options;
+  VerdictOptions options;
+  options.device = llvm::cantFail(loadDevice("sm_80"));
+  return options;
+}
+
+void fuse::planModule(Operation *module, Objective objective) {
+  VerdictOptions options = optionsOrDefault(module);
+  for (FunctionOpInterface function : functionsOf(module)) {
+    FunctionFacts facts(function);
+    std::vector<Decision> decisions = decideEdges(facts, options);
+    FusionGraph graph(facts);
+    Plan plan = planGreedily(graph, decisions, options, objective);
+    for (auto [decision, note] : llvm::zip_equal(decisions, plan.edges))
+      decision.plan = note;
+    writeFacts(facts);
+    writeVerdicts(facts, decisions);
+    writePlan(facts, plan);
+    emitKernelRemarks(facts, plan);
+  }
+}

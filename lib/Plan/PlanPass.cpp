@@ -1,0 +1,40 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the fuse project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// fuse-plan: groups and tiles as attributes. Edits no compute operation.
+//
+//===----------------------------------------------------------------------===//
+
+#include "fuse/Plan/Passes.h"
+#include "fuse/Plan/Planner.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace fuse {
+#define GEN_PASS_DEF_PLANKERNELS
+#include "fuse/Plan/Passes.h.inc"
+} // namespace fuse
+
+using namespace mlir;
+
+namespace {
+struct PlanPass : fuse::impl::PlanKernelsBase<PlanPass> {
+  using PlanKernelsBase::PlanKernelsBase;
+
+  void runOnOperation() override {
+    if (objective != "time" && objective != "bytes") {
+      emitError(getOperation().getLoc())
+          << "fuse-plan: unknown objective '" << objective
+          << "', known objectives are time, bytes";
+      return signalPassFailure();
+    }
+    fuse::planModule(getOperation(), objective == "bytes"
+                                         ? fuse::Objective::Bytes
+                                         : fuse::Objective::Time);
+  }
+};
+} // namespace
