@@ -54,6 +54,14 @@ VerdictOptions fuse::optionsOrDefault(Operation *module) {
   return options;
 }
 
+std::optional<Objective> fuse::parseObjective(StringRef name) {
+  if (name == "time")
+    return Objective::Time;
+  if (name == "bytes")
+    return Objective::Bytes;
+  return std::nullopt;
+}
+
 void fuse::planModule(Operation *module, Objective objective) {
   VerdictOptions options = optionsOrDefault(module);
   for (FunctionOpInterface function : functionsOf(module)) {

@@ -26,15 +26,14 @@ struct PlanPass : fuse::impl::PlanKernelsBase<PlanPass> {
   using PlanKernelsBase::PlanKernelsBase;
 
   void runOnOperation() override {
-    if (objective != "time" && objective != "bytes") {
+    std::optional<fuse::Objective> wanted = fuse::parseObjective(objective);
+    if (!wanted) {
       emitError(getOperation().getLoc())
           << "fuse-plan: unknown objective '" << objective
           << "', known objectives are time, bytes";
       return signalPassFailure();
     }
-    fuse::planModule(getOperation(), objective == "bytes"
-                                         ? fuse::Objective::Bytes
-                                         : fuse::Objective::Time);
+    fuse::planModule(getOperation(), *wanted);
   }
 };
 } // namespace

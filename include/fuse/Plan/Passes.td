@@ -82,6 +82,16 @@ def PlanKernels : Pass<"fuse-plan", "::mlir::ModuleOp"> {
   ];
 }
 
+def VerifyPlan : Pass<"fuse-verify-plan", "::mlir::ModuleOp"> {
+  let summary = "check the plan in the attributes: blocks, hazards, cycles, kernel class, tile";
+  let description = [{
+    Fails with a located error for each group of `fuse.group` that cannot become a kernel: operators in different blocks, an edge
+    that a correctness gate keeps, a group that is not convex, a class that does not hold it, a tile that does not fit the device.
+    Accepts hand-written plans. Changes nothing.
+  }];
+  let dependentDialects = ["::fuse::FuseDialect", "::mlir::bufferization::BufferizationDialect"];
+}
+
 def MarkParams : Pass<"fuse-mark-params", "::mlir::ModuleOp"> {
   let summary = "mark function arguments as frozen parameters (fuse.param)";
   let description = [{

@@ -21,6 +21,9 @@ namespace fuse {
 /// What the planner minimises: predicted time, or bytes between kernels.
 enum class Objective { Time, Bytes };
 
+/// The objective of that name; nothing if there is none.
+std::optional<Objective> parseObjective(llvm::StringRef name);
+
 /// Bounds on one kernel. Parameters of a CUDA kernel take at most 4 KB ("CUDA
 /// C++ Programming Guide", __global__ function parameters), at 8 bytes each;
 /// the number of operators bounds code size and planning time.

@@ -35,4 +35,34 @@ def ConvBn : Pass<"fuse-conv-bn", "::mlir::ModuleOp"> {
   ];
 }
 
+def Apply : Pass<"fuse-apply", "::mlir::ModuleOp"> {
+  let summary = "form a fuse.kernel of each planned group";
+  let description = [{
+    Reads the plan from `fuse.group` and `fuse.tile`, checks it as `fuse-verify-plan` does, and moves each group with its glue
+    into a `fuse.kernel`. A group that cannot become one is named in a warning and left as it is, so that the program still
+    compiles.
+  }];
+  let dependentDialects = ["::fuse::FuseDialect", "::mlir::bufferization::BufferizationDialect"];
+}
+
+def Greedy : Pass<"fuse-greedy", "::mlir::ModuleOp"> {
+  let summary = "fuse-plan and fuse-apply";
+  let description = [{
+    Plans with the options that `fuse-boundary` left on the module, and forms the kernels. On its own output it changes nothing.
+  }];
+  let dependentDialects = ["::fuse::FuseDialect", "::mlir::bufferization::BufferizationDialect"];
+  let options = [
+    Option<"objective", "objective", "std::string", "\"time\"",
+           "time: least predicted time; bytes: fewest bytes between kernels">,
+  ];
+}
+
+def Unfuse : Pass<"fuse-unfuse", "::mlir::ModuleOp"> {
+  let summary = "put the operators of each fuse.kernel back in its place";
+  let description = [{
+    Inlines every `fuse.kernel`, so that upstream passes can lower the program; the values stay what they were.
+  }];
+  let dependentDialects = ["::fuse::FuseDialect"];
+}
+
 #endif // FUSE_REWRITE_PASSES_TD

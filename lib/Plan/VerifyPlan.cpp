@@ -1,0 +1,186 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the fuse project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Checks a plan, ours or a hand-written one, before anything is built from it.
+// Changes nothing.
+//
+//===----------------------------------------------------------------------===//
+
+#include "fuse/Plan/VerifyPlan.h"
+
+using namespace mlir;
+using namespace fuse;
+
+namespace {
+
+/// A check returns what is wrong, or nothing, and may move `where`.
+class Checker {
+public:
+  Checker(const FusionGraph &graph, const VerdictOptions &options)
+      : graph(graph), options(options),
+        decisions(decideEdges(graph.facts, options)) {}
+  void check(PlanGroup &group, ArrayRef<unsigned> groupOf);
+
+private:
+  std::string checkPlace(PlanGroup &group);
+  std::string checkEdges(PlanGroup &group);
+  std::string checkClass(PlanGroup &group);
+  std::string checkTile(PlanGroup &group);
+
+  const FusionGraph &graph;
+  const VerdictOptions &options;
+  std::vector<Decision> decisions;
+};
+
+} // namespace
+
+static GroupAttr groupOf(Operation *op) {
+  return op->getAttrOfType<GroupAttr>(names::kGroup);
+}
+
+std::string Checker::checkPlace(PlanGroup &group) {
+  Operation *first = graph.op(group.ops.front());
+  for (unsigned id : group.ops) {
+    Operation *op = graph.op(id);
+    group.where = op;
+    if (op->getBlock() != first->getBlock())
+      return "operators #" + std::to_string(group.ops.front()) + " and #" +
+             std::to_string(id) + " are in different blocks";
+    if (!graph.op(id).hasPureTensorSemantics())
+      return "operator #" + std::to_string(id) +
+             " works on memrefs: kernels are formed on tensors";
+    if (groupOf(op).getKernel() != groupOf(first).getKernel())
+      return "its operators name the kernel classes '" +
+             groupOf(first).getKernel().getValue().str() + "' and '" +
+             groupOf(op).getKernel().getValue().str() + "'";
+  }
+  return "";
+}
+
+/// No edge inside may be refused for correctness.
+std::string Checker::checkEdges(PlanGroup &group) {
+  Group inside{graph, group.ops};
+  for (auto [edge, decision] : llvm::zip_equal(graph.facts.edges, decisions)) {
+    if (!inside.contains(edge.producer) || !inside.contains(edge.consumer))
+      continue;
+    Gate gate = decision.gate();
+    bool correctness = gate == Gate::Dependency || gate == Gate::Shape ||
+                       gate == Gate::Numerics;
+    if (decision.verdict != VerdictKind::Keep || !correctness)
+      continue;
+    group.where = graph.op(edge.consumer);
+    return "the edge from operator #" + std::to_string(edge.producer) +
+           " to #" + std::to_string(edge.consumer) +
+           " must be kept: " + stringifyReason(decision.reason).str();
+  }
+  return "";
+}
+
+std::string Checker::checkClass(PlanGroup &group) {
+  group.where = graph.op(group.ops.front());
+  StringRef wanted = groupOf(group.where).getKernel();
+  std::string known;
+  for (const KernelClass *kernel : kernelClasses())
+    known += (known.empty() ? "" : ", ") + kernel->name().str();
+  if (llvm::none_of(kernelClasses(), [&](const KernelClass *kernel) {
+        return kernel->name() == wanted;
+      }))
+    return "unknown kernel class '" + wanted.str() + "', known are " + known;
+  Decision refusal;
+  group.kernel = classify({graph, group.ops}, refusal);
+  if (!group.kernel)
+    return "no kernel class holds it: " + stringifyReason(refusal.reason).str();
+  if (group.kernel->name() != wanted)
+    return "kernel class '" + wanted.str() + "' does not hold it, '" +
+           group.kernel->name().str() + "' does";
+  return "";
+}
+
+std::string Checker::checkTile(PlanGroup &group) {
+  Group inside{graph, group.ops};
+  Limits limits = limitsOf(options);
+  TileAttr tile;
+  for (unsigned id : group.ops)
+    if (auto own = graph.op(id)->getAttrOfType<TileAttr>(names::kTile)) {
+      tile = own;
+      group.where = graph.op(id);
+    }
+  auto numbers = [&](const TileCost &cost) {
+    return "registers " + formatNumber(cost.registers) + " of " +
+           formatNumber(limits.registers) + ", shared memory " +
+           formatNumber(cost.shared) + " of " + formatNumber(limits.shared) +
+           " bytes, threads " + formatNumber(cost.tile.threads) + " of " +
+           formatNumber(options.device.maxThreadsPerBlock);
+  };
+  if (!tile) {
+    TileCost smallest;
+    std::optional<TileCost> best =
+        bestTile(*group.kernel, inside, options.device, limits, smallest);
+    if (!best)
+      return "no tile fits device " + options.device.name +
+             ": the smallest needs " + numbers(smallest);
+    group.cost = *best;
+    return "";
+  }
+  size_t rank =
+      group.kernel->tiles(inside, options.device).front().sizes.size();
+  if (tile.getSizes().size() != rank)
+    return "the tile has " + std::to_string(tile.getSizes().size()) +
+           " sizes, class '" + group.kernel->name().str() + "' has " +
+           std::to_string(rank);
+  for (int64_t size : tile.getSizes().take_front(
+           rank == 3 && group.kernel->name() == "row" ? 2 : rank))
+    if (size < 1)
+      return "the tile has a size of " + std::to_string(size) +
+             ", expected at least 1";
+  group.cost = group.kernel->cost(
+      inside, {SmallVector<int64_t, 3>(tile.getSizes()), tile.getThreads()},
+      options.device);
+  bool fits = group.cost.registers <= limits.registers &&
+              group.cost.shared <= limits.shared &&
+              blocksPerSm(options.device, tile.getThreads(),
+                          group.cost.registers, group.cost.shared) >= 1;
+  if (!fits)
+    return "the tile does not fit device " + options.device.name +
+           ": it needs " + numbers(group.cost);
+  return "";
+}
+
+void Checker::check(PlanGroup &group, ArrayRef<unsigned> groupOf) {
+  for (auto step : {&Checker::checkPlace, &Checker::checkEdges,
+                    &Checker::checkClass, &Checker::checkTile}) {
+    group.problem = (this->*step)(group);
+    if (!group.problem.empty())
+      return;
+  }
+  if (wouldMakeCycle(graph, groupOf, {graph, group.ops})) {
+    group.where = graph.op(group.ops.back());
+    group.problem = "it is not convex: an operator outside needs one of its "
+                    "results and is needed by another";
+  }
+}
+
+std::vector<PlanGroup> fuse::readPlan(const FusionGraph &graph,
+                                      const VerdictOptions &options) {
+  std::map<int64_t, PlanGroup> groups;
+  std::vector<unsigned> membership(graph.nodes.size(), ~0u);
+  for (unsigned id = 0; id < graph.nodes.size(); ++id)
+    if (GroupAttr attr = groupOf(graph.op(id))) {
+      PlanGroup &group = groups[attr.getId()];
+      group.id = attr.getId();
+      group.ops.push_back(id);
+      membership[id] = attr.getId();
+    }
+  Checker checker(graph, options);
+  std::vector<PlanGroup> result;
+  for (auto &[id, group] : groups) {
+    checker.check(group, membership);
+    result.push_back(std::move(group));
+  }
+  return result;
+}

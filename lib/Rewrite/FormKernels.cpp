@@ -1,0 +1,240 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the fuse project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Moves planned groups into fuse.kernel and back:
+//
+//   p = pad x; c = conv p, w; r = relu c   ==>   r = fuse.kernel (x, w) { pad;
+//   conv; relu; yield }
+//
+// Carries out a plan, decides nothing. Glue is copied into each kernel that
+// needs it, so that what crosses memory is the glue's source.
+//
+//===----------------------------------------------------------------------===//
+
+#include "fuse/Rewrite/Kernels.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Transforms/RegionUtils.h"
+
+using namespace mlir;
+using namespace fuse;
+
+namespace {
+
+/// One kernel in the making.
+class KernelBuilder {
+public:
+  KernelBuilder(const FusionGraph &graph, const PlanGroup &group)
+      : group(group) {
+    for (unsigned id : group.ops)
+      members.insert(graph.op(id));
+  }
+  /// False if an operation between the group's first and last operator uses a
+  /// result and cannot be moved behind the kernel.
+  bool build();
+
+private:
+  void collect();
+  void findOutputs();
+  bool moveUsersBehind(Operation *kernel);
+  KernelOp createKernel();
+
+  const PlanGroup &group;
+  llvm::SetVector<Operation *> members; ///< the group's operators
+  llvm::SetVector<Operation *>
+      cloned; ///< members, glue and free values, in order
+  llvm::SetVector<Value> inputs;
+  SmallVector<Value> outputs;
+};
+
+} // namespace
+
+/// True for what each kernel makes for itself: glue, constants that are no
+/// tensors of data, empty tensors and fills.
+static bool belongsInside(Operation *op, Block *block) {
+  if (op->hasTrait<OpTrait::ConstantLike>()) {
+    auto type = dyn_cast<ShapedType>(op->getResult(0).getType());
+    DenseElementsAttr elements;
+    return !type ||
+           (matchPattern(op, m_Constant(&elements)) && elements.isSplat());
+  }
+  if (op->getBlock() != block || !isMemoryEffectFree(op))
+    return false;
+  return isGlue(op) || llvm::any_of(op->getResults(), [](Value result) {
+           return isFreeInit(result);
+         });
+}
+
+/// Values that `op` and its regions use from outside of it.
+static SmallVector<Value> usedValues(Operation *op) {
+  llvm::SetVector<Value> values(op->operand_begin(), op->operand_end());
+  getUsedValuesDefinedAbove(op->getRegions(), values);
+  return values.takeVector();
+}
+
+void KernelBuilder::collect() {
+  Block *block = members.front()->getBlock();
+  SmallVector<Operation *> worklist(members.begin(), members.end());
+  llvm::DenseSet<Operation *> inside(members.begin(), members.end());
+  while (!worklist.empty())
+    for (Value value : usedValues(worklist.pop_back_val())) {
+      Operation *def = value.getDefiningOp();
+      if (def && !inside.contains(def) && belongsInside(def, block)) {
+        inside.insert(def);
+        worklist.push_back(def);
+      }
+    }
+  // Constants may stand in an outer block: they come first.
+  for (Operation *op : inside)
+    if (op->getBlock() != block)
+      cloned.insert(op);
+  SmallVector<Operation *> ordered;
+  for (Operation *op : inside)
+    if (op->getBlock() == block)
+      ordered.push_back(op);
+  llvm::sort(ordered,
+             [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  cloned.insert(ordered.begin(), ordered.end());
+  for (Operation *op : cloned)
+    for (Value value : usedValues(op))
+      if (!value.getDefiningOp() || !cloned.contains(value.getDefiningOp()))
+        inputs.insert(value);
+}
+
+/// Results that something outside needs: whatever is neither a member nor glue
+/// that dies with the members.
+void KernelBuilder::findOutputs() {
+  llvm::DenseSet<Operation *> dying(members.begin(), members.end());
+  auto dies = [&](Operation *user) {
+    while (user && !dying.contains(user))
+      user = user->getParentOp();
+    return user != nullptr;
+  };
+  for (Operation *op : llvm::reverse(cloned))
+    if (!members.contains(op) && llvm::all_of(op->getUsers(), dies))
+      dying.insert(op);
+  for (Operation *op : members)
+    for (Value result : op->getResults())
+      if (!llvm::all_of(result.getUsers(), dies))
+        outputs.push_back(result);
+}
+
+KernelOp KernelBuilder::createKernel() {
+  Operation *last = members.back();
+  OpBuilder builder(last->getContext());
+  builder.setInsertionPointAfter(last);
+  SmallVector<Location> locations;
+  for (Operation *op : members)
+    locations.push_back(op->getLoc());
+  Location loc = builder.getFusedLoc(locations);
+  const Tile &tile = group.cost.tile;
+  auto kernel = KernelOp::create(
+      builder, loc, TypeRange(ValueRange(outputs)), inputs.getArrayRef(),
+      builder.getStringAttr(group.kernel->name()),
+      TileAttr::get(builder.getContext(), tile.sizes, tile.threads));
+  Block *body = builder.createBlock(&kernel.getBody());
+  IRMapping mapping;
+  for (Value input : inputs)
+    mapping.map(input, body->addArgument(input.getType(), input.getLoc()));
+  for (Operation *op : cloned) {
+    Operation *copy = builder.clone(*op, mapping);
+    for (StringRef name : {names::kGroup, names::kTile, names::kBoundary,
+                           names::kDep, names::kId})
+      copy->removeDiscardableAttr(name);
+  }
+  SmallVector<Value> yielded;
+  for (Value output : outputs)
+    yielded.push_back(mapping.lookup(output));
+  YieldOp::create(builder, loc, yielded);
+  return kernel;
+}
+
+/// Moves operations before `kernel` that need its results behind it; false,
+/// and nothing moved, if one of them has effects or a member needs one.
+bool KernelBuilder::moveUsersBehind(Operation *kernel) {
+  llvm::SmallDenseSet<Value> results(outputs.begin(), outputs.end()), late;
+  SmallVector<Operation *> users;
+  for (Operation *op = members.front()->getNextNode(); op != kernel;
+       op = op->getNextNode()) {
+    SmallVector<Value> used = usedValues(op);
+    bool needsLate =
+        llvm::any_of(used, [&](Value value) { return late.contains(value); });
+    bool needsResult = llvm::any_of(
+        used, [&](Value value) { return results.contains(value); });
+    if (members.contains(op) || (!needsLate && !needsResult))
+      continue;
+    if (!isMemoryEffectFree(op))
+      return false;
+    users.push_back(op);
+    late.insert(op->result_begin(), op->result_end());
+  }
+  for (Operation *op : members)
+    if (llvm::any_of(usedValues(op),
+                     [&](Value value) { return late.contains(value); }))
+      return false;
+  for (Operation *op : llvm::reverse(users))
+    op->moveAfter(kernel);
+  return true;
+}
+
+bool KernelBuilder::build() {
+  collect();
+  findOutputs();
+  KernelOp kernel = createKernel();
+  if (!moveUsersBehind(kernel)) {
+    kernel.erase();
+    return false;
+  }
+  for (auto [output, result] : llvm::zip_equal(outputs, kernel.getOutputs()))
+    output.replaceAllUsesWith(result);
+  // The kernel's inputs were the old values; nothing inside it uses the
+  // outside. Dead glue goes with the members.
+  for (Operation *op : llvm::reverse(cloned))
+    if (op->use_empty() && (members.contains(op) || isMemoryEffectFree(op)))
+      op->erase();
+  return true;
+}
+
+void fuse::applyPlan(Operation *module) {
+  VerdictOptions options = optionsOrDefault(module);
+  for (FunctionOpInterface function : functionsOf(module)) {
+    FunctionFacts facts(function);
+    FusionGraph graph(facts);
+    // Later groups first: what a kernel reads may be a later-formed kernel's
+    // result, never the other way round.
+    std::vector<PlanGroup> groups = readPlan(graph, options);
+    for (PlanGroup &group : llvm::reverse(groups)) {
+      if (group.problem.empty() && KernelBuilder(graph, group).build())
+        continue;
+      if (group.problem.empty()) {
+        group.where = graph.op(group.ops.front());
+        group.problem = "an operation with effects between its operators needs "
+                        "one of its results";
+      }
+      group.where->emitWarning()
+          << "group " << group.id << " is left unfused: " << group.problem;
+    }
+  }
+}
+
+void fuse::inlineKernel(KernelOp kernel) {
+  Block &body = kernel.getBody().front();
+  auto yield = cast<YieldOp>(body.getTerminator());
+  for (auto [argument, input] :
+       llvm::zip_equal(body.getArguments(), kernel.getInputs()))
+    argument.replaceAllUsesWith(input);
+  for (auto [result, value] :
+       llvm::zip_equal(kernel.getOutputs(), yield.getValues()))
+    result.replaceAllUsesWith(value);
+  kernel->getBlock()->getOperations().splice(kernel->getIterator(),
+                                             body.getOperations(), body.begin(),
+                                             yield->getIterator());
+  kernel.erase();
+}
