@@ -23,6 +23,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 ATTRS = "include/fuse/Dialect/FuseAttrs.td"
+OPS = "include/fuse/Dialect/FuseOps.td"
 REASONS = "include/fuse/Dialect/FuseReasons.td"
 PASSES = ("include/fuse/Plan/Passes.td", "include/fuse/Rewrite/Passes.td")
 DEVICE_HEADER = "include/fuse/Device/Device.h"
@@ -61,7 +62,7 @@ class TableGen:
 
 
 def dialect_page(tablegen: TableGen) -> str:
-    return banner(ATTRS, REASONS) + tablegen.markdown(ATTRS, "-gen-dialect-doc", "-dialect=fuse")
+    return banner(ATTRS, OPS, REASONS) + tablegen.markdown(OPS, "-gen-dialect-doc", "-dialect=fuse")
 
 
 def option_defaults(records: dict[str, Any]) -> dict[tuple[str, str], str]:
