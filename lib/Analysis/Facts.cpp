@@ -92,7 +92,9 @@ void FunctionFacts::collectOperators(const CostCallback &cost) {
   function->walk<WalkOrder::PreOrder>([&](Operation *op) {
     // Symbol tables inside a function (gpu.module, a nested module) are not its
     // program.
-    if (op != function && op->hasTrait<OpTrait::SymbolTable>())
+    // What stands in a kernel is decided.
+    if (op != function &&
+        (op->hasTrait<OpTrait::SymbolTable>() || isa<KernelOp>(op)))
       return WalkResult::skip();
     auto structured = dyn_cast<linalg::LinalgOp>(op);
     if (!structured)

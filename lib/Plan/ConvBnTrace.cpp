@@ -267,7 +267,8 @@ std::optional<ExprId> ChannelTracer::inlineProducer(Value value,
   // What another operation computes is better read than computed again, unless
   // only the inlined form shows that it does not depend on every axis.
   bool moves = isa<BlockArgument>(yielded);
-  if (moves || !exprs[*expr].computed || site.isFull(axisSetOf(axes)))
+  if (moves || !exprs[*expr].computed ||
+      (site.isFull(axisSetOf(axes)) && !site.isFull(exprs[*expr].axisSet)))
     return *expr;
   return std::nullopt;
 }

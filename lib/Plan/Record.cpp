@@ -100,10 +100,13 @@ static void addOwnFacts(const FunctionFacts &facts, DepLists &lists) {
 }
 
 void fuse::writeFacts(const FunctionFacts &facts) {
-  facts.function->walk([](Operation *op) {
+  facts.function->walk<WalkOrder::PreOrder>([](Operation *op) {
+    if (isa<KernelOp>(op))
+      return WalkResult::skip();
     for (StringRef name :
          {names::kId, names::kCost, names::kDep, names::kBoundary})
       op->removeDiscardableAttr(name);
+    return WalkResult::advance();
   });
   Builder builder(facts.function->getContext());
   for (auto [id, op] : llvm::enumerate(facts.operators)) {

@@ -21,6 +21,9 @@ namespace fuse {
 
 namespace {
 struct ApplyPass : fuse::impl::ApplyBase<ApplyPass> {
-  void runOnOperation() override { fuse::applyPlan(getOperation()); }
+  void runOnOperation() override {
+    fuse::applyPlan(getOperation());
+    fuse::splitPreparation(getOperation());
+  }
 };
 } // namespace

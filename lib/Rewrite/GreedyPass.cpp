@@ -35,6 +35,7 @@ struct GreedyPass : fuse::impl::GreedyBase<GreedyPass> {
     }
     fuse::planModule(getOperation(), *wanted);
     fuse::applyPlan(getOperation());
+    fuse::splitPreparation(getOperation());
   }
 };
 } // namespace

@@ -24,6 +24,12 @@ void applyPlan(mlir::Operation *module);
 /// Inlines `kernel` before itself and erases it.
 void inlineKernel(KernelOp kernel);
 
+/// Moves what depends on constants and `fuse.param` arguments only out of every
+/// public function `f` of `module` into `f.prepare`, the rest into `f.body`,
+/// and makes `f` call both. A function with nothing to compute once, or whose
+/// names are taken, stays as it is.
+void splitPreparation(mlir::Operation *module);
+
 } // namespace fuse
 
 #endif // FUSE_REWRITE_KERNELS_H

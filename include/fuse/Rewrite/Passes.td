@@ -40,17 +40,19 @@ def Apply : Pass<"fuse-apply", "::mlir::ModuleOp"> {
   let description = [{
     Reads the plan from `fuse.group` and `fuse.tile`, checks it as `fuse-verify-plan` does, and moves each group with its glue
     into a `fuse.kernel`. A group that cannot become one is named in a warning and left as it is, so that the program still
-    compiles.
+    compiles. Then what depends on constants and `fuse.param` arguments only moves out of each public function `f` into
+    `f.prepare`, which `f` calls before `f.body(inputs, prepared...)`: a runner calls it once.
   }];
-  let dependentDialects = ["::fuse::FuseDialect", "::mlir::bufferization::BufferizationDialect"];
+  let dependentDialects = ["::fuse::FuseDialect", "::mlir::bufferization::BufferizationDialect", "::mlir::func::FuncDialect"];
 }
 
 def Greedy : Pass<"fuse-greedy", "::mlir::ModuleOp"> {
   let summary = "fuse-plan and fuse-apply";
   let description = [{
-    Plans with the options that `fuse-boundary` left on the module, and forms the kernels. On its own output it changes nothing.
+    Plans with the options that `fuse-boundary` left on the module, forms the kernels and splits off the preparation. On its
+    own output it changes nothing.
   }];
-  let dependentDialects = ["::fuse::FuseDialect", "::mlir::bufferization::BufferizationDialect"];
+  let dependentDialects = ["::fuse::FuseDialect", "::mlir::bufferization::BufferizationDialect", "::mlir::func::FuncDialect"];
   let options = [
     Option<"objective", "objective", "std::string", "\"time\"",
            "time: least predicted time; bytes: fewest bytes between kernels">,
