@@ -159,3 +159,24 @@ func.func @quantised(%x: tensor<1x5x5x2xi8>, %w: tensor<3x3x2x4xi8>, %g: tensor<
   } -> tensor<1x3x3x4xf32>
   return %z : tensor<1x3x3x4xf32>
 }
+
+// -----
+
+#id = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
+#c = affine_map<(d0, d1, d2, d3) -> (d3)>
+// Code that is never reached may go in circles.
+// CHECK: [Failure] conv-bn #0 | Category:fuse-fold | Function=circle {{.*}}Reason="shape: initial value is not per channel"
+func.func @circle(%x: tensor<1x4x4x3xf32>, %w: tensor<1x1x3x4xf32>) {
+  return
+^bb1:
+  %e = tensor.empty() : tensor<1x4x4x4xf32>
+  %y = linalg.conv_2d_nhwc_hwcf ins(%x, %w : tensor<1x4x4x3xf32>, tensor<1x1x3x4xf32>) outs(%k : tensor<1x4x4x4xf32>) -> tensor<1x4x4x4xf32>
+  %g = tensor.expand_shape %h [[0, 1]] output_shape [4, 1] : tensor<4xf32> into tensor<4x1xf32>
+  %h = tensor.collapse_shape %g [[0, 1]] : tensor<4x1xf32> into tensor<4xf32>
+  %k = linalg.generic {indexing_maps = [#id, #c, #id], iterator_types = ["parallel","parallel","parallel","parallel"]} ins(%y, %h : tensor<1x4x4x4xf32>, tensor<4xf32>) outs(%k : tensor<1x4x4x4xf32>) {
+  ^bb0(%i: f32, %sc: f32, %o: f32):
+    %m = arith.mulf %i, %sc : f32
+    linalg.yield %m : f32
+  } -> tensor<1x4x4x4xf32>
+  cf.br ^bb1
+}
