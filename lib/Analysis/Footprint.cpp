@@ -170,8 +170,16 @@ stepToExtentSource(Value value, int64_t dim) {
 }
 
 Count ExtentNamer::extent(Value value, int64_t dim) {
+  if (auto collapse = value.getDefiningOp<tensor::CollapseShapeOp>()) {
+    Count product(1);
+    for (int64_t part : collapse.getReassociationIndices()[dim])
+      product *= extent(collapse.getSrc(), part);
+    return product;
+  }
   // Each step goes to an earlier definition, so the walk ends.
   while (true) {
+    if (auto it = known.find({value, dim}); it != known.end())
+      return it->second;
     auto type = dyn_cast<ShapedType>(value.getType());
     if (!type || !type.hasRank() || dim >= type.getRank())
       break;
@@ -188,25 +196,41 @@ Count ExtentNamer::extent(Value value, int64_t dim) {
   return Count::symbol(nameOf(value) + "." + std::to_string(dim));
 }
 
+/// True if `init` is sized by an index that says nothing of other values (no
+/// `tensor.dim`, no constant): the extents of the inputs tell more.
+static bool hasOpaqueSize(Value init, int64_t dim) {
+  auto empty = init.getDefiningOp<tensor::EmptyOp>();
+  if (!empty)
+    return false;
+  auto size = llvm::dyn_cast_if_present<Value>(empty.getMixedSizes()[dim]);
+  return size && !size.getDefiningOp<tensor::DimOp>() &&
+         !getConstantIntValue(size);
+}
+
 SmallVector<Count> fuse::loopExtents(linalg::LinalgOp op, ExtentNamer &namer) {
   SmallVector<std::optional<Count>> extents(op.getNumLoops());
-  // Outputs first: their extents trace back to what sized the destination.
+  // Outputs first: their extents trace back to what sized the destination. A
+  // static extent wins over a dynamic one, and any over an opaque size.
   SmallVector<OpOperand *> operands;
   for (OpOperand &init : op.getDpsInitsMutable())
     operands.push_back(&init);
   for (OpOperand *input : op.getDpsInputOperands())
     operands.push_back(input);
+  llvm::SmallBitVector opaque(op.getNumLoops());
   for (OpOperand *operand : operands)
     for (auto [dim, expr] :
          llvm::enumerate(op.getMatchingIndexingMap(operand).getResults())) {
       auto loop = dyn_cast<AffineDimExpr>(expr);
       if (!loop)
         continue;
-      std::optional<Count> &slot = extents[loop.getPosition()];
-      if (!slot ||
-          (!slot->isStatic() &&
-           !cast<ShapedType>(operand->get().getType()).isDynamicDim(dim)))
-        slot = namer.extent(operand->get(), dim);
+      unsigned position = loop.getPosition();
+      std::optional<Count> &slot = extents[position];
+      auto type = cast<ShapedType>(operand->get().getType());
+      bool better = slot && !slot->isStatic() && !type.isDynamicDim(dim);
+      if (slot && !better && !opaque.test(position))
+        continue;
+      slot = namer.extent(operand->get(), dim);
+      opaque[position] = hasOpaqueSize(operand->get(), dim);
     }
   SmallVector<Count> result;
   for (auto [loop, extent] : llvm::enumerate(extents))
@@ -383,8 +407,23 @@ static Count bytesRead(linalg::LinalgOp op, ArrayRef<Count> extents,
   return total;
 }
 
+/// Later operators see a result's dynamic extents as this operator's loops.
+static void rememberResults(linalg::LinalgOp op, ArrayRef<Count> extents,
+                            ExtentNamer &namer) {
+  for (OpResult result : op->getResults()) {
+    auto type = cast<ShapedType>(result.getType());
+    OpOperand *init = op.getDpsInitOperand(result.getResultNumber());
+    for (auto [dim, expr] :
+         llvm::enumerate(op.getMatchingIndexingMap(init).getResults()))
+      if (auto loop = dyn_cast<AffineDimExpr>(expr);
+          loop && type.isDynamicDim(dim))
+        namer.remember(result, dim, extents[loop.getPosition()]);
+  }
+}
+
 Footprint fuse::footprintOf(linalg::LinalgOp op, ExtentNamer &namer) {
   SmallVector<Count> extents = loopExtents(op, namer);
+  rememberResults(op, extents, namer);
   Footprint result;
   result.points = result.parallel = result.reduction = Count(1);
   for (auto [extent, iterator] :

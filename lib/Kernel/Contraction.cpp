@@ -39,6 +39,11 @@ constexpr GemmTile kTiles[] = {
 class Contraction : public KernelClass {
 public:
   llvm::StringRef name() const override { return "contraction"; }
+  llvm::ArrayRef<llvm::StringLiteral> sizeNames() const override {
+    static constexpr llvm::StringLiteral names[] = {"tile_m", "tile_n",
+                                                    "tile_k"};
+    return names;
+  }
 
   std::optional<Decision> match(const Group &group) const override {
     std::optional<unsigned> anchor;

@@ -93,6 +93,8 @@ bool Group::contains(unsigned id) const {
 }
 
 bool Group::isOutput(unsigned id, unsigned result) const {
+  if (internal == id)
+    return false;
   const GraphNode &n = node(id);
   return n.escapes[result] ||
          llvm::any_of(n.readers[result],
@@ -128,6 +130,19 @@ Traffic fuse::trafficOf(const Group &group) {
     traffic.read += entry.second;
   traffic.inputs = read.size();
   return traffic;
+}
+
+double fuse::evaluationsAlong(const FusionGraph &graph, unsigned producer,
+                              unsigned consumer, unsigned operand) {
+  linalg::LinalgOp op = graph.op(consumer);
+  AffineMap map = op.getMatchingIndexingMap(&op->getOpOperand(operand));
+  bool broadcasts = false;
+  for (unsigned loop = 0; loop < op.getNumLoops(); ++loop)
+    broadcasts |= !map.isFunctionOfDim(loop);
+  double made = graph.nodes[producer].points;
+  if (!broadcasts || made <= 0)
+    return 1;
+  return std::max(1.0, graph.nodes[consumer].points / made);
 }
 
 double fuse::liveRegisters(const Group &group) {

@@ -21,6 +21,10 @@ namespace {
 class Pointwise : public KernelClass {
 public:
   llvm::StringRef name() const override { return "pointwise"; }
+  llvm::ArrayRef<llvm::StringLiteral> sizeNames() const override {
+    static constexpr llvm::StringLiteral names[] = {"tile"};
+    return names;
+  }
 
   std::optional<Decision> match(const Group &group) const override {
     double points = kernelPoints(group);
@@ -51,11 +55,19 @@ public:
         addressRegisters(device) + liveRegisters(group) * perThread;
     Traffic traffic = trafficOf(group);
     cost.work.dramBytes = traffic.read + traffic.written;
-    for (unsigned id : group.ops) {
+    llvm::SmallDenseMap<unsigned, double> evaluations;
+    for (unsigned id : llvm::reverse(group.ops)) {
       const GraphNode &node = group.node(id);
-      double evaluations = node.points > 0 ? points / node.points : 0;
-      cost.work.flops += node.flops * evaluations;
-      cost.work.transcendentals += node.transcendentals * evaluations;
+      double own = std::max(1.0, evaluations[id]);
+      cost.work.flops += node.flops * own;
+      cost.work.transcendentals += node.transcendentals * own;
+      for (const GraphInput &input : node.inputs)
+        if (input.producer && group.contains(*input.producer)) {
+          double &times = evaluations[*input.producer];
+          times = std::max(times,
+                           own * evaluationsAlong(group.graph, *input.producer,
+                                                  id, input.operand));
+        }
     }
     cost.work.blocks = std::max(1.0, std::ceil(points / tile.sizes[0]));
     cost.work.threads = tile.threads;

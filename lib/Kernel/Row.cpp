@@ -26,6 +26,11 @@ enum Storage : int64_t { InRegisters = 0, InShared = 1, Streamed = 2 };
 class Row : public KernelClass {
 public:
   llvm::StringRef name() const override { return "row"; }
+  llvm::ArrayRef<llvm::StringLiteral> sizeNames() const override {
+    static constexpr llvm::StringLiteral names[] = {"rows", "row_length",
+                                                    "row_storage"};
+    return names;
+  }
 
   std::optional<Decision> match(const Group &group) const override {
     if (!rowSpaceOf(group))

@@ -21,6 +21,10 @@ namespace {
 class Window : public KernelClass {
 public:
   llvm::StringRef name() const override { return "window"; }
+  llvm::ArrayRef<llvm::StringLiteral> sizeNames() const override {
+    static constexpr llvm::StringLiteral names[] = {"tile_h", "tile_w"};
+    return names;
+  }
 
   std::optional<Decision> match(const Group &group) const override {
     std::optional<unsigned> anchor;

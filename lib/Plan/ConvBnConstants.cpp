@@ -14,111 +14,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "ConvBnParts.h"
-#include "mlir/IR/DialectResourceBlobManager.h"
-#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/StringSwitch.h"
 #include <cmath>
-#include <cstring>
 
 using namespace mlir;
 using namespace fuse;
-
-//===----------------------------------------------------------------------===//
-// Elements
-//===----------------------------------------------------------------------===//
-
-/// `value` rounded to `type`, to nearest even.
-static double roundTo(FloatType type, double value) {
-  if (type.isF64())
-    return value;
-  if (type.isF32())
-    return static_cast<float>(value);
-  llvm::APFloat rounded(value);
-  bool losesInfo;
-  rounded.convert(type.getFloatSemantics(), llvm::APFloat::rmNearestTiesToEven,
-                  &losesInfo);
-  return rounded.convertToDouble();
-}
-
-template <typename T> static std::vector<double> widen(ArrayRef<char> raw) {
-  std::vector<double> values(raw.size() / sizeof(T));
-  for (auto [i, value] : llvm::enumerate(values)) {
-    T element;
-    std::memcpy(&element, raw.data() + i * sizeof(T), sizeof(T));
-    value = element;
-  }
-  return values;
-}
-
-static std::vector<double> decode(FloatType type, ArrayRef<char> raw) {
-  if (type.isF64())
-    return widen<double>(raw);
-  if (type.isF32())
-    return widen<float>(raw);
-  std::vector<double> values(raw.size() / 2);
-  for (auto [i, value] : llvm::enumerate(values)) {
-    uint16_t bits;
-    std::memcpy(&bits, raw.data() + i * 2, 2);
-    value = llvm::APFloat(type.getFloatSemantics(), llvm::APInt(16, bits))
-                .convertToDouble();
-  }
-  return values;
-}
-
-/// The elements as they lie in an attribute; `values` are of `type` already.
-static std::vector<char> encode(FloatType type, ArrayRef<double> values) {
-  size_t width = type.getWidth() / 8;
-  std::vector<char> raw(values.size() * width);
-  for (auto [i, value] : llvm::enumerate(values)) {
-    llvm::APFloat element(value);
-    float single = static_cast<float>(value);
-    uint16_t half = 0;
-    const void *source = &value;
-    if (type.isF32()) {
-      source = &single;
-    } else if (width == 2) {
-      bool losesInfo;
-      element.convert(type.getFloatSemantics(),
-                      llvm::APFloat::rmNearestTiesToEven, &losesInfo);
-      half = element.bitcastToAPInt().getZExtValue();
-      source = &half;
-    }
-    std::memcpy(raw.data() + i * width, source, width);
-  }
-  return raw;
-}
-
-/// Raw elements of a dense or resource constant; one element for a splat.
-static std::optional<ArrayRef<char>> rawElements(Attribute attr) {
-  if (auto dense = dyn_cast<DenseElementsAttr>(attr))
-    return dense.getRawData();
-  auto resource = dyn_cast<DenseResourceElementsAttr>(attr);
-  AsmResourceBlob *blob =
-      resource ? resource.getRawHandle().getBlob() : nullptr;
-  if (!blob)
-    return std::nullopt;
-  return blob->getData();
-}
-
-std::optional<std::vector<double>> fuse::constantElements(Value value) {
-  Attribute attr;
-  auto shaped = dyn_cast<RankedTensorType>(value.getType());
-  if (!shaped || !shaped.hasStaticShape() || shaped.getNumElements() == 0 ||
-      !matchPattern(value, m_Constant(&attr)))
-    return std::nullopt;
-  auto type = dyn_cast<FloatType>(shaped.getElementType());
-  if (!type || !isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(type))
-    return std::nullopt;
-  std::optional<ArrayRef<char>> raw = rawElements(attr);
-  if (!raw)
-    return std::nullopt;
-  size_t count = shaped.getNumElements(), width = type.getWidth() / 8;
-  if (raw->size() == width)
-    return std::vector<double>(count, decode(type, *raw).front());
-  if (raw->size() != count * width)
-    return std::nullopt;
-  return decode(type, *raw);
-}
 
 //===----------------------------------------------------------------------===//
 // Expressions per channel
@@ -146,29 +46,6 @@ static Function functionOf(StringRef name) {
 }
 
 namespace {
-
-/// Runs over the points of a box, the last dimension fastest, and keeps the
-/// linear index of what is read with `strides`.
-class StridedIndex {
-public:
-  StridedIndex(ArrayRef<int64_t> shape, ArrayRef<int64_t> strides)
-      : shape(shape), strides(strides), point(shape.size(), 0) {}
-  int64_t index() const { return linear; }
-  void next() {
-    for (size_t dim = shape.size(); dim-- > 0;) {
-      linear += strides[dim];
-      if (++point[dim] < shape[dim])
-        return;
-      linear -= strides[dim] * shape[dim];
-      point[dim] = 0;
-    }
-  }
-
-private:
-  ArrayRef<int64_t> shape, strides;
-  SmallVector<int64_t> point;
-  int64_t linear = 0;
-};
 
 /// Evaluates expressions over the channels of one chain.
 class ChannelEvaluator {
@@ -202,7 +79,7 @@ private:
 
 std::optional<std::vector<double>>
 ChannelEvaluator::leaf(const ChannelNode &node) {
-  std::optional<std::vector<double>> elements = constantElements(node.leaf);
+  std::optional<ConstantElements> elements = constantElements(node.leaf);
   if (!elements)
     return std::nullopt;
   // Row-major over the axes of all dimensions together.
@@ -214,12 +91,12 @@ ChannelEvaluator::leaf(const ChannelNode &node) {
       strides[position] = stride;
       stride *= shape[position];
     }
-  if (stride != static_cast<int64_t>(elements->size()))
+  if (stride != static_cast<int64_t>(elements->values.size()))
     return std::nullopt;
   std::vector<double> result(count);
   StridedIndex index(shape, strides);
   for (double &value : result) {
-    value = (*elements)[index.index()];
+    value = elements->values[index.index()];
     finite &= std::isfinite(value);
     index.next();
   }
@@ -323,7 +200,7 @@ static std::optional<Reason> scaleFilter(MutableArrayRef<double> filter,
 FoldResult fuse::foldConstants(const ConvSite &site, const BnChain &chain) {
   Value filter = chain.conv->getOperand(chain.filter);
   auto type = cast<FloatType>(getElementTypeOrSelf(filter.getType()));
-  std::optional<std::vector<double>> weights = constantElements(filter);
+  std::optional<ConstantElements> weights = constantElements(filter);
   ChannelEvaluator evaluator(site, chain);
   if (!weights || evaluator.count == 0)
     return {};
@@ -337,19 +214,20 @@ FoldResult fuse::foldConstants(const ConvSite &site, const BnChain &chain) {
   if (!scale || shift.has_value() != chain.shift.has_value())
     return {};
   // What is not finite before folding stays so.
-  bool checked = evaluator.finite && allFinite(*weights);
+  bool checked = evaluator.finite && allFinite(weights->values);
   if (checked && (!allFinite(*scale) || (shift && !allFinite(*shift))))
     return {std::nullopt, Reason::FoldOverflow};
   SmallVector<int64_t> strides = filterStrides(site, chain, evaluator.shape);
   ArrayRef<int64_t> shape = cast<ShapedType>(filter.getType()).getShape();
   auto refusal =
-      scaleFilter(*weights, *scale, StridedIndex(shape, strides), type);
+      scaleFilter(weights->values, *scale, StridedIndex(shape, strides), type);
   if (checked && refusal)
     return {std::nullopt, refusal};
   FoldedConstants folded;
-  folded.filter = encode(type, *weights);
+  folded.resource = weights->resource;
+  folded.filter = encodeElements(type, weights->values);
   if (shift) {
-    folded.shift = encode(type, *shift);
+    folded.shift = encodeElements(type, *shift);
     folded.shiftIsZero =
         llvm::all_of(*shift, [](double value) { return value == 0; });
   }

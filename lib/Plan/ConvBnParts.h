@@ -164,9 +164,44 @@ struct FoldResult {
 };
 FoldResult foldConstants(const ConvSite &site, const BnChain &chain);
 
-/// Elements of a constant as doubles, a splat repeated; nothing if `value` is
-/// no float constant whose data are there.
-std::optional<std::vector<double>> constantElements(mlir::Value value);
+/// Runs over the points of a box, the last dimension fastest, and keeps the
+/// linear index of what is read with `strides`.
+class StridedIndex {
+public:
+  StridedIndex(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<int64_t> strides)
+      : shape(shape), strides(strides), point(shape.size(), 0) {}
+  int64_t index() const { return linear; }
+  void next() {
+    for (size_t dim = shape.size(); dim-- > 0;) {
+      linear += strides[dim];
+      if (++point[dim] < shape[dim])
+        return;
+      linear -= strides[dim] * shape[dim];
+      point[dim] = 0;
+    }
+  }
+
+private:
+  llvm::ArrayRef<int64_t> shape, strides;
+  llvm::SmallVector<int64_t> point;
+  int64_t linear = 0;
+};
+
+/// Elements of a constant, and the key of the resource that holds them, if any.
+struct ConstantElements {
+  std::vector<double> values;
+  std::string resource;
+};
+
+/// The elements of a float constant, a splat repeated, through reshapes, casts
+/// and transposes; nothing if `value` is none or its data are not there.
+std::optional<ConstantElements> constantElements(mlir::Value value);
+
+/// `value` rounded to `type`, to nearest even.
+double roundTo(mlir::FloatType type, double value);
+/// The elements as they lie in an attribute; `values` are of `type` already.
+std::vector<char> encodeElements(mlir::FloatType type,
+                                 llvm::ArrayRef<double> values);
 
 } // namespace fuse
 

@@ -83,14 +83,6 @@ static GateResult strictGates(const GateInput &in, RegisterGroups &groups,
                             registers, limits);
 }
 
-static GateResult costGates(const GateInput &in, Decision &record) {
-  if (auto refusal = costProfileGate(in))
-    return refusal;
-  if (auto refusal = costResourceGate(in, record))
-    return refusal;
-  return costProfitGate(in, record);
-}
-
 /// What the gates decide on one edge. A condition of the dependency gate is
 /// kept, unless a later gate refuses.
 static Decision runGates(const GateInput &in, RegisterGroups &groups) {
@@ -124,6 +116,7 @@ static std::optional<Decision> decideByMode(Mode mode) {
 std::vector<Decision> fuse::decideEdges(const FunctionFacts &facts,
                                         const VerdictOptions &options) {
   RegisterGroups groups(facts);
+  FusionGraph graph(facts);
   std::vector<EdgeOverride> overrides = overridesOf(facts);
   std::vector<Decision> decisions;
   decisions.reserve(facts.edges.size());
@@ -132,10 +125,12 @@ std::vector<Decision> fuse::decideEdges(const FunctionFacts &facts,
       decisions.push_back(*byMode);
       continue;
     }
-    Decision decision = runGates({facts, options, edge}, groups);
+    GateInput input{facts, options, edge, graph};
+    Decision decision = runGates(input, groups);
     applyOverride(override, decision);
     if (decision.verdict == VerdictKind::Fuse)
       groups.join(edge.producer, edge.consumer);
+    decision.answers = answersFor(input, decision);
     decisions.push_back(std::move(decision));
   }
   return decisions;

@@ -13,10 +13,40 @@
 #include "fuse/Plan/Explain.h"
 #include "fuse/Plan/ConvBn.h"
 #include "llvm/Support/FormatVariadic.h"
+#include <cmath>
 
 using namespace mlir;
 using namespace fuse;
 using llvm::formatv;
+
+/// Kernels that are formed (`fuse.kernel`) or planned (`fuse.group`), in order.
+static std::vector<KernelRecord> kernelsOf(const FunctionFacts &facts) {
+  std::vector<KernelRecord> kernels;
+  facts.function->walk([&](KernelOp kernel) {
+    KernelRecord record;
+    record.kernelClass = kernel.getKernelClass().str();
+    record.label = std::to_string(kernels.size()) + " " + record.kernelClass;
+    record.formed = true;
+    for (Operation &op : kernel.getBody().front())
+      if (isOperator(&op))
+        record.operators.push_back(describe(&op));
+    kernels.push_back(std::move(record));
+  });
+  std::map<int64_t, KernelRecord> planned;
+  for (const OperatorFacts &op : facts.operators) {
+    auto group = op.op->getAttrOfType<GroupAttr>(names::kGroup);
+    if (!group)
+      continue;
+    KernelRecord &record = planned[group.getId()];
+    record.kernelClass = group.getKernel().getValue().str();
+    record.label =
+        std::to_string(group.getId()) + " " + record.kernelClass + " (planned)";
+    record.operators.push_back(describe(op.op));
+  }
+  for (auto &[id, record] : planned)
+    kernels.push_back(std::move(record));
+  return kernels;
+}
 
 ModuleReport fuse::reportOn(Operation *module, const VerdictOptions &options) {
   ModuleReport report;
@@ -28,6 +58,7 @@ ModuleReport fuse::reportOn(Operation *module, const VerdictOptions &options) {
     entry.facts = std::make_unique<FunctionFacts>(function);
     entry.decisions = decideEdges(*entry.facts, options);
     entry.keys = keys.of(*entry.facts);
+    entry.kernels = kernelsOf(*entry.facts);
     for (auto [id, op] : llvm::enumerate(entry.facts->operators))
       if (op.op->hasAttr(names::kFolded))
         entry.folds.push_back({static_cast<unsigned>(id), true, Decision()});
@@ -71,6 +102,15 @@ static void printDecision(llvm::raw_ostream &os, const Decision &decision) {
     os << "      flips with: " << decision.flip << '\n';
 }
 
+static std::string answersText(const Answers &answers) {
+  auto word = [](bool yes) { return yes ? "yes" : "no"; };
+  return formatv(
+      "memory-bound {0}, sole reader {1}, fits {2}, parallelism lost "
+      "{3}%",
+      word(answers.memoryBound), word(answers.soleReader), word(answers.fits),
+      formatNumber(std::round(answers.lostParallelism * 100)));
+}
+
 static void printFunction(const FunctionReport &report, llvm::raw_ostream &os) {
   const FunctionFacts &facts = *report.facts;
   os << "function @" << facts.function.getName() << ": "
@@ -92,7 +132,11 @@ static void printFunction(const FunctionReport &report, llvm::raw_ostream &os) {
        << std::string(label.size() < width ? width - label.size() : 0, ' ')
        << "  ";
     printDecision(os, decision);
+    os << "      " << answersText(decision.answers) << '\n';
   }
+  for (const KernelRecord &kernel : report.kernels)
+    os << "  kernel " << kernel.label << ": "
+       << llvm::join(kernel.operators, ", ") << '\n';
   for (const FoldRecord &fold : report.folds) {
     os << "  batch norm behind " << operatorName(facts, fold.op) << ": ";
     if (fold.folded)
@@ -178,6 +222,25 @@ static void addDecision(llvm::json::Object &object, const Decision &decision) {
   object["numbers"] = std::move(numbers);
 }
 
+static llvm::json::Value answersJson(const Answers &answers) {
+  return llvm::json::Object{{"memory_bound", answers.memoryBound},
+                            {"sole_reader", answers.soleReader},
+                            {"fits", answers.fits},
+                            {"lost_parallelism", answers.lostParallelism}};
+}
+
+static llvm::json::Value kernelJson(StringRef function,
+                                    const KernelRecord &kernel) {
+  llvm::json::Array operators;
+  for (const std::string &name : kernel.operators)
+    operators.push_back(name);
+  return llvm::json::Object{{"function", function},
+                            {"kernel", kernel.label},
+                            {"class", kernel.kernelClass},
+                            {"formed", kernel.formed},
+                            {"operators", std::move(operators)}};
+}
+
 static llvm::json::Value edgeJson(const FunctionReport &function,
                                   size_t index) {
   const FunctionFacts &facts = *function.facts;
@@ -198,18 +261,21 @@ static llvm::json::Value edgeJson(const FunctionReport &function,
       {"verdict", stringifyVerdictKind(decision.verdict)}};
   if (decision.verdict != VerdictKind::Keep)
     object["numeric"] = stringifyNumericClass(decision.numeric);
+  object["answers"] = answersJson(decision.answers);
   addDecision(object, decision);
   return object;
 }
 
 llvm::json::Value fuse::toJson(const ModuleReport &report) {
-  llvm::json::Array edges, folds, safe;
+  llvm::json::Array edges, folds, safe, kernels;
   for (const FunctionReport &function : report.functions) {
     for (size_t i = 0; i < function.decisions.size(); ++i) {
       edges.push_back(edgeJson(function, i));
       if (function.decisions[i].verdict == VerdictKind::Fuse)
         safe.push_back(function.keys[i]);
     }
+    for (const KernelRecord &kernel : function.kernels)
+      kernels.push_back(kernelJson(function.facts->function.getName(), kernel));
     for (const FoldRecord &fold : function.folds) {
       llvm::json::Object object{
           {"function", function.facts->function.getName()},
@@ -234,6 +300,7 @@ llvm::json::Value fuse::toJson(const ModuleReport &report) {
       {"edges", std::move(edges)},
       {"safe", std::move(safe)},
       {"folds", std::move(folds)},
+      {"kernels", std::move(kernels)},
       {"summary", llvm::json::Object{{"edges", summary.edges},
                                      {"fuse", summary.fuse},
                                      {"conditional", summary.conditional},

@@ -13,6 +13,7 @@
 #ifndef FUSE_LIB_PLAN_GATES_H
 #define FUSE_LIB_PLAN_GATES_H
 
+#include "fuse/Kernel/KernelClass.h"
 #include "fuse/Plan/Boundary.h"
 
 namespace fuse {
@@ -22,6 +23,7 @@ struct GateInput {
   const FunctionFacts &facts;
   const VerdictOptions &options;
   const Edge &edge;
+  const FusionGraph &graph;
 
   const OperatorFacts &producer() const {
     return facts.operators[edge.producer];
@@ -43,9 +45,12 @@ GateResult numericsGate(const GateInput &input);
 /// Sizes over int64: refused by the resource gate before any number is used.
 GateResult sizeGate(const GateInput &input);
 
-GateResult costProfileGate(const GateInput &input);
-GateResult costResourceGate(const GateInput &input, Decision &record);
-GateResult costProfitGate(const GateInput &input, Decision &record);
+/// The profile, resource and profit gates of policy=cost, in this order, on the
+/// kernel that producer and consumer would be. Adds numbers to `record`.
+GateResult costGates(const GateInput &input, Decision &record);
+
+/// Answers to the four questions, for an edge that the gates have decided.
+Answers answersFor(const GateInput &input, const Decision &decision);
 
 } // namespace fuse
 

@@ -15,7 +15,6 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/DialectResourceBlobManager.h"
-#include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/LoopLikeInterface.h"
 
 using namespace mlir;
@@ -228,22 +227,16 @@ Value WeightBuilder::constantFilter() {
   Value filter = chain.conv->getOperand(chain.filter);
   auto type = cast<RankedTensorType>(filter.getType());
   ArrayRef<char> raw = chain.constants->filter;
-  Attribute source;
-  TypedAttr folded;
-  if (matchPattern(filter, m_Constant(&source)) &&
-      isa<DenseResourceElementsAttr>(source)) {
-    StringRef key =
-        cast<DenseResourceElementsAttr>(source).getRawHandle().getKey();
-    constexpr size_t kAlignment = 64; // a cache line
-    auto &manager =
-        DenseResourceElementsHandle::getManagerInterface(builder.getContext());
-    folded = DenseResourceElementsAttr::get(
-        type, manager.insert((key + "_folded").str(),
-                             HeapAsmResourceBlob::allocateAndCopyWithAlign(
-                                 raw, kAlignment, /*dataIsMutable=*/false)));
-  } else {
-    folded = DenseElementsAttr::getFromRawBuffer(type, raw);
-  }
+  if (chain.constants->resource.empty())
+    return arith::ConstantOp::create(
+        builder, loc, DenseElementsAttr::getFromRawBuffer(type, raw));
+  constexpr size_t kAlignment = 64; // a cache line
+  auto &manager =
+      DenseResourceElementsHandle::getManagerInterface(builder.getContext());
+  TypedAttr folded = DenseResourceElementsAttr::get(
+      type, manager.insert(chain.constants->resource + "_folded",
+                           HeapAsmResourceBlob::allocateAndCopyWithAlign(
+                               raw, kAlignment, /*dataIsMutable=*/false)));
   return arith::ConstantOp::create(builder, loc, folded);
 }
 

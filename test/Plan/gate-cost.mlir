@@ -1,20 +1,22 @@
 // RUN: fuse-opt %s --fuse-boundary=emit=remarks --remarks-filter="fuse-boundary" --remark-format=emitRemark -o /dev/null 2>&1 | grep "remark:" | FileCheck %s
 // RUN: fuse-opt %s --fuse-boundary="emit=remarks register-limit=40" --remarks-filter="fuse-boundary" --remark-format=emitRemark -o /dev/null 2>&1 | grep "remark:" | FileCheck %s --check-prefix=SMALL
+// RUN: fuse-opt %s --fuse-boundary="emit=remarks register-limit=20" --remarks-filter="fuse-boundary" --remark-format=emitRemark -o /dev/null 2>&1 | grep "remark:" | FileCheck %s --check-prefix=TINY
 
 #id = affine_map<(d0, d1) -> (d0, d1)>
 #row = affine_map<(d0, d1) -> (d0)>
 
-// An elementwise consumer rides along on a contraction's tile, whatever its intensity. A small register file takes a smaller
-// tile; a register limit that holds no tile refuses.
-// CHECK: Function=epilogue | {{.*}}Reason="can fuse", Verdict=fuse, {{.*}}registers=101, shared_bytes=16384, tile_m=128, tile_n=128
-// SMALL: Function=epilogue | {{.*}}Verdict=fuse, {{.*}}registers=29, shared_bytes=2048, tile_m=16, tile_n=16
-func.func @epilogue(%a: tensor<256x256xf32>, %bias: tensor<256x256xf32>) -> tensor<256x256xf32> {
+// An elementwise consumer rides along on a contraction's tile, whatever its intensity. A large problem takes a large tile; a small
+// register file a smaller one; a limit that holds no tile refuses.
+// CHECK: Function=epilogue | {{.*}}Reason="can fuse", Verdict=fuse, {{.*}}registers=98, shared_bytes=16384, tile_k=8, tile_m=128, tile_n=128
+// SMALL: Function=epilogue | {{.*}}Verdict=fuse, {{.*}}registers=26, shared_bytes=2048, tile_k=8, tile_m=16, tile_n=16
+// TINY: Function=epilogue | {{.*}}Reason="resource: no tile of the fused kernel fits", Verdict=keep, register_limit=20, registers=26
+func.func @epilogue(%a: tensor<4096x4096xf32>, %bias: tensor<4096x4096xf32>) -> tensor<4096x4096xf32> {
   %z = arith.constant 0.0 : f32
-  %e = tensor.empty() : tensor<256x256xf32>
-  %f = linalg.fill ins(%z : f32) outs(%e : tensor<256x256xf32>) -> tensor<256x256xf32>
-  %m = linalg.matmul ins(%a, %a : tensor<256x256xf32>, tensor<256x256xf32>) outs(%f : tensor<256x256xf32>) -> tensor<256x256xf32>
-  %q = linalg.add ins(%m, %bias : tensor<256x256xf32>, tensor<256x256xf32>) outs(%e : tensor<256x256xf32>) -> tensor<256x256xf32>
-  return %q : tensor<256x256xf32>
+  %e = tensor.empty() : tensor<4096x4096xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
+  %m = linalg.matmul ins(%a, %a : tensor<4096x4096xf32>, tensor<4096x4096xf32>) outs(%f : tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
+  %q = linalg.add ins(%m, %bias : tensor<4096x4096xf32>, tensor<4096x4096xf32>) outs(%e : tensor<4096x4096xf32>) -> tensor<4096x4096xf32>
+  return %q : tensor<4096x4096xf32>
 }
 
 // Two contractions in a row.
@@ -28,7 +30,7 @@ func.func @two_heavy(%a: tensor<256x256xf32>) -> tensor<256x256xf32> {
   return %q : tensor<256x256xf32>
 }
 
-// A row of 256 spans two tiles of a contraction, a row of 128 one.
+// A row spans the tiles of a contraction; an elementwise consumer of the same value does not (epilogue, above).
 // CHECK: Function=row_256 | {{.*}}Reason="profile: reduction crosses the producer's tiles", Verdict=keep, row=256, tile=128
 func.func @row_256(%a: tensor<256x256xf32>) -> tensor<256xf32> {
   %z = arith.constant 0.0 : f32
@@ -40,18 +42,6 @@ func.func @row_256(%a: tensor<256x256xf32>) -> tensor<256xf32> {
   %q = linalg.reduce { arith.addf } ins(%m : tensor<256x256xf32>) outs(%f2 : tensor<256xf32>) dimensions = [1]
   return %q : tensor<256xf32>
 }
-// CHECK: Function=row_128 | {{.*}}Reason="can fuse", Verdict=fuse
-func.func @row_128(%a: tensor<256x256xf32>, %b: tensor<256x128xf32>) -> tensor<256xf32> {
-  %z = arith.constant 0.0 : f32
-  %e = tensor.empty() : tensor<256x128xf32>
-  %f = linalg.fill ins(%z : f32) outs(%e : tensor<256x128xf32>) -> tensor<256x128xf32>
-  %m = linalg.matmul ins(%a, %b : tensor<256x256xf32>, tensor<256x128xf32>) outs(%f : tensor<256x128xf32>) -> tensor<256x128xf32>
-  %e2 = tensor.empty() : tensor<256xf32>
-  %f2 = linalg.fill ins(%z : f32) outs(%e2 : tensor<256xf32>) -> tensor<256xf32>
-  %q = linalg.reduce { arith.addf } ins(%m : tensor<256x128xf32>) outs(%f2 : tensor<256xf32>) dimensions = [1]
-  return %q : tensor<256xf32>
-}
-
 // A transcendental prologue of a compute-bound matmul is evaluated again for each of 32 tiles ...
 // CHECK: Function=costly_prologue | {{.*}}Reason="profit: fusing costs more than it saves", Verdict=keep, {{.*}}evaluations=32
 func.func @costly_prologue(%x: tensor<512x512xf32>, %b: tensor<512x4096xf32>) -> tensor<512x4096xf32> {

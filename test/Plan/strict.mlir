@@ -76,7 +76,7 @@ func.func @dynamic(%x: tensor<?xf32>, %n: index) -> tensor<?xf32> {
   %q = linalg.abs ins(%p : tensor<?xf32>) outs(%e : tensor<?xf32>) -> tensor<?xf32>
   return %q : tensor<?xf32>
 }
-func.func @hinted(%x: tensor<?xf32>, %n: index) -> tensor<?xf32> attributes {fuse.dim_hint = {"arg1" = 64}} {
+func.func @hinted(%x: tensor<?xf32>, %n: index) -> tensor<?xf32> attributes {fuse.dim_hint = {"arg0.0" = 64}} {
   %e = tensor.empty(%n) : tensor<?xf32>
   %p = linalg.square ins(%x : tensor<?xf32>) outs(%e : tensor<?xf32>) -> tensor<?xf32>
   %q = linalg.abs ins(%p : tensor<?xf32>) outs(%e : tensor<?xf32>) -> tensor<?xf32>

@@ -6,9 +6,9 @@
 
 // A description of the target in the module: `base` names a preset, the other keys override it.
 // CHECK: fuse: target dlti:GPU, policy cost
-// CHECK: gain_us=100.021
+// CHECK: gain_us=101.152
 // FIRST: fuse: target dlti, policy cost
-// FIRST: gain_us=0.900041
+// FIRST: gain_us=0.902223
 // UNKNOWN: dlti.target_system_spec has no device 'NPU', known are CPU, GPU, HALF, NEGATIVE
 // HALF: dlti.target_system_spec: key 'peak_f32' is missing; a key base = "sm_80" fills in the others
 // NEGATIVE: dlti key 'launch': expected a positive number, found -1 : i64

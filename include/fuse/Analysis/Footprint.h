@@ -53,10 +53,15 @@ class ExtentNamer {
 public:
   Count extent(mlir::Value shaped, int64_t dim);
   Count index(mlir::Value value);
+  /// States the extent of an operator's result, found from its loops.
+  void remember(mlir::Value result, int64_t dim, const Count &extent) {
+    known[{result, dim}] = extent;
+  }
 
 private:
   std::string nameOf(mlir::Value value);
   llvm::DenseMap<mlir::Value, unsigned> numbers;
+  llvm::DenseMap<std::pair<mlir::Value, int64_t>, Count> known;
 };
 
 /// Extents of the loops of `op`, outermost first.

@@ -18,6 +18,14 @@
 
 namespace fuse {
 
+/// The four questions that every decision answers in its explanation.
+struct Answers {
+  bool memoryBound = false; ///< would the fused kernel wait for memory?
+  bool soleReader = false;  ///< has the intermediate no other reader?
+  bool fits = false;        ///< is there a kernel class with a tile that fits?
+  double lostParallelism = 0; ///< share of the consumer's blocks that are lost
+};
+
 /// A verdict with its gate, its reason, the numbers the gate compared and what
 /// would flip it. Every gate returns one of these, never a bool.
 struct Decision {
@@ -31,6 +39,7 @@ struct Decision {
   /// `gain_us`).
   llvm::SmallVector<std::pair<std::string, double>, 4> numbers;
   NumericClass numeric = NumericClass::BitExact;
+  Answers answers;
   /// What the planner made of the edge; empty before planning.
   std::string plan;
 

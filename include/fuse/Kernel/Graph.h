@@ -67,6 +67,9 @@ public:
 struct Group {
   const FusionGraph &graph;
   llvm::SmallVector<unsigned, 4> ops;
+  /// An operator whose other readers are taken to be no reason to store its
+  /// result: they join the kernel, or it is evaluated again for them.
+  std::optional<unsigned> internal = std::nullopt;
 
   bool contains(unsigned id) const;
   const GraphNode &node(unsigned id) const { return graph.nodes[id]; }
@@ -82,6 +85,12 @@ struct Traffic {
 };
 
 Traffic trafficOf(const Group &group);
+
+/// How often each element of `producer` is evaluated if it is fused into the
+/// elementwise or reducing `consumer` that reads it through `operand`: more
+/// than once only where a loop of the consumer does not index the operand.
+double evaluationsAlong(const FusionGraph &graph, unsigned producer,
+                        unsigned consumer, unsigned operand);
 
 /// Most 32-bit registers that are live at one point of a fused body: values of
 /// the group that later operators need, and those of the operator's own body.

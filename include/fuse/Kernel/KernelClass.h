@@ -48,6 +48,8 @@ public:
   virtual ~KernelClass() = default;
 
   virtual llvm::StringRef name() const = 0;
+  /// What the sizes of a tile are called in a decision's numbers.
+  virtual llvm::ArrayRef<llvm::StringLiteral> sizeNames() const = 0;
   /// A refusal with its reason; nothing if the class holds the group.
   virtual std::optional<Decision> match(const Group &group) const = 0;
   /// All tiles, larger first. Never empty for a group that matches.

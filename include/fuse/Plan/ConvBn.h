@@ -96,6 +96,7 @@ private:
 /// Folded constant weights, as raw elements of the convolution's type.
 struct FoldedConstants {
   std::vector<char> filter;
+  std::string resource;    ///< key of the old filter's resource, if it is one
   std::vector<char> shift; ///< per channel; empty if there is no shift
   bool shiftIsZero = true;
 };

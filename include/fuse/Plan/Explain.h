@@ -25,12 +25,21 @@ struct FoldRecord {
   Decision decision;
 };
 
+/// One kernel, planned or formed.
+struct KernelRecord {
+  std::string label; ///< number and class
+  std::string kernelClass;
+  bool formed = false; ///< a fuse.kernel; otherwise a plan in attributes
+  std::vector<std::string> operators;
+};
+
 /// All decisions on one function.
 struct FunctionReport {
   std::unique_ptr<FunctionFacts> facts;
   std::vector<Decision> decisions; ///< per edge
   std::vector<std::string> keys;   ///< per edge
   std::vector<FoldRecord> folds;
+  std::vector<KernelRecord> kernels;
 };
 
 /// All decisions on a module.
