@@ -108,8 +108,10 @@ bool Group::hasOutput(unsigned id) const {
   return false;
 }
 
-Traffic fuse::trafficOf(const Group &group) {
-  Traffic traffic;
+const Traffic &fuse::trafficOf(const Group &group) {
+  if (group.traffic)
+    return *group.traffic;
+  Traffic &traffic = group.traffic.emplace();
   llvm::MapVector<Value, double> read;
   for (unsigned id : group.ops) {
     const GraphNode &node = group.node(id);
@@ -146,6 +148,8 @@ double fuse::evaluationsAlong(const FusionGraph &graph, unsigned producer,
 }
 
 double fuse::liveRegisters(const Group &group) {
+  if (group.registers)
+    return *group.registers;
   // The last operator of the group that reads each operator's value.
   llvm::DenseMap<unsigned, unsigned> lastUse;
   for (unsigned id : group.ops)
@@ -162,5 +166,6 @@ double fuse::liveRegisters(const Group &group) {
       ++ending[it->second];
     }
   }
+  group.registers = most;
   return most;
 }

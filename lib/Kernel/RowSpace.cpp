@@ -282,5 +282,7 @@ std::optional<RowSpace> Propagation::run() {
 }
 
 std::optional<RowSpace> fuse::rowSpaceOf(const Group &group) {
-  return Propagation(group).run();
+  if (!group.rowSpace)
+    group.rowSpace = Propagation(group).run();
+  return *group.rowSpace;
 }

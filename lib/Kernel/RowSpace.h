@@ -17,12 +17,6 @@
 
 namespace fuse {
 
-/// The rows that all operators of a group share.
-struct RowSpace {
-  double rows = 1;   ///< how many
-  double length = 1; ///< elements of the longest reduced row
-};
-
 /// Rows of `group`, which has a reduction: its parallel loops are rows, its
 /// reduction loops run along them, and the kinds of all other loops follow
 /// along the edges and through the glue. Nothing if two operators disagree, so

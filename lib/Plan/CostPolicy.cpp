@@ -73,20 +73,19 @@ static GateResult recomputationGate(const GateInput &in, Decision &record) {
       .number("flops_per_cached_load", load);
 }
 
-/// Seconds of one operator as a kernel of its own; none if no class or tile
-/// takes it.
-static std::optional<double> secondsAlone(const GateInput &in, unsigned id) {
-  Group alone{in.graph, {id}};
+std::optional<double> AloneCosts::of(unsigned id) {
+  std::optional<std::optional<double>> &slot = seconds[id];
+  if (slot)
+    return *slot;
+  slot.emplace();
+  Group alone{graph, {id}};
   Decision ignored;
   TileCost smallest;
-  const KernelClass *kernel = classify(alone, ignored);
-  if (!kernel)
-    return std::nullopt;
-  std::optional<TileCost> best = bestTile(*kernel, alone, in.options.device,
-                                          limitsOf(in.options), smallest);
-  if (!best)
-    return std::nullopt;
-  return best->estimate.seconds;
+  if (const KernelClass *kernel = classify(alone, ignored))
+    if (std::optional<TileCost> best = bestTile(*kernel, alone, options.device,
+                                                limitsOf(options), smallest))
+      *slot = best->estimate.seconds;
+  return *slot;
 }
 
 static GateResult profitGate(const GateInput &in, const TileCost &fused,
@@ -101,8 +100,8 @@ static GateResult profitGate(const GateInput &in, const TileCost &fused,
     record.number("bytes_removed", removed);
   else
     record.number("assumed_extent", kAssumedExtent);
-  std::optional<double> producer = secondsAlone(in, in.edge.producer),
-                        consumer = secondsAlone(in, in.edge.consumer);
+  std::optional<double> producer = in.alone.of(in.edge.producer),
+                        consumer = in.alone.of(in.edge.consumer);
   if (!producer || !consumer)
     return std::nullopt;
   double gain = *producer + *consumer - fused.estimate.seconds;
@@ -125,54 +124,70 @@ static GateResult memoryProfit(const GateInput &in, Decision &record) {
   return std::nullopt;
 }
 
-GateResult fuse::costGates(const GateInput &in, Decision &record) {
-  if (in.edge.onMemory)
-    return memoryProfit(in, record);
-  Group pair = pairOf(in);
-  Decision refusal;
-  const KernelClass *kernel = classify(pair, refusal);
-  if (!kernel)
-    return refusal;
-  Limits limits = limitsOf(in.options);
-  TileCost smallest;
-  std::optional<TileCost> best =
-      bestTile(*kernel, pair, in.options.device, limits, smallest);
-  if (!best)
-    return Decision::keep(Reason::NoTile, "raise register-limit or boundary")
-        .number("registers", smallest.registers)
-        .number("register_limit", limits.registers)
-        .number("shared_bytes", smallest.shared)
-        .number("shared_limit", limits.shared);
-  recordTile(*kernel, *best, record);
-  if (in.producer().fromParameters && !in.consumer().fromParameters)
-    return Decision::keep(Reason::ComputedOnce, "arguments without fuse.param");
-  if (auto again = recomputationGate(in, record))
-    return again;
-  return profitGate(in, *best, record);
+namespace {
+/// The kernel that producer and consumer would be.
+struct PairKernel {
+  Group group;
+  const KernelClass *kernel;    ///< null: no class holds both
+  Decision refusal;             ///< why not
+  std::optional<TileCost> best; ///< none: no tile fits
+  TileCost smallest;            ///< the last tile tried
+};
+} // namespace
+
+static PairKernel evaluatePair(const GateInput &in) {
+  PairKernel pair{pairOf(in), nullptr, {}, std::nullopt, {}};
+  pair.kernel = classify(pair.group, pair.refusal);
+  if (pair.kernel)
+    pair.best = bestTile(*pair.kernel, pair.group, in.options.device,
+                         limitsOf(in.options), pair.smallest);
+  return pair;
 }
 
-Answers fuse::answersFor(const GateInput &in, const Decision &decision) {
+static Answers answersOf(const GateInput &in, const PairKernel &pair) {
   Answers answers;
   answers.soleReader = in.readers().count() <= 1;
-  if (in.edge.onMemory || decision.reason == Reason::TooLarge)
+  answers.fits = pair.best.has_value();
+  if (!pair.best)
     return answers;
-  Group pair = pairOf(in);
-  Decision ignored;
-  TileCost smallest;
-  const KernelClass *kernel = classify(pair, ignored);
-  std::optional<TileCost> best;
-  if (kernel)
-    best = bestTile(*kernel, pair, in.options.device, limitsOf(in.options),
-                    smallest);
-  answers.fits = best.has_value();
-  if (!best)
-    return answers;
-  answers.memoryBound = best->estimate.memory >= best->estimate.compute;
+  answers.memoryBound =
+      pair.best->estimate.memory >= pair.best->estimate.compute;
   // The consumer alone could use as many SMs as it has blocks of 256 elements.
   double alone =
       std::min(in.options.device.smCount,
                std::ceil(in.graph.nodes[in.edge.consumer].parallel / 256));
   answers.lostParallelism =
-      std::max(0.0, 1 - best->work.blocks / std::max(1.0, alone));
+      std::max(0.0, 1 - pair.best->work.blocks / std::max(1.0, alone));
   return answers;
+}
+
+GateResult fuse::costGates(const GateInput &in, Decision &record) {
+  if (in.edge.onMemory)
+    return memoryProfit(in, record);
+  PairKernel pair = evaluatePair(in);
+  record.answers = answersOf(in, pair);
+  if (!pair.kernel)
+    return pair.refusal;
+  Limits limits = limitsOf(in.options);
+  if (!pair.best)
+    return Decision::keep(Reason::NoTile, "raise register-limit or boundary")
+        .number("registers", pair.smallest.registers)
+        .number("register_limit", limits.registers)
+        .number("shared_bytes", pair.smallest.shared)
+        .number("shared_limit", limits.shared);
+  recordTile(*pair.kernel, *pair.best, record);
+  if (in.producer().fromParameters && !in.consumer().fromParameters)
+    return Decision::keep(Reason::ComputedOnce, "arguments without fuse.param");
+  if (auto again = recomputationGate(in, record))
+    return again;
+  return profitGate(in, *pair.best, record);
+}
+
+Answers fuse::answersFor(const GateInput &in) {
+  if (in.edge.onMemory) {
+    Answers answers;
+    answers.soleReader = in.readers().count() <= 1;
+    return answers;
+  }
+  return answersOf(in, evaluatePair(in));
 }

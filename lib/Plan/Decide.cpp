@@ -86,18 +86,23 @@ static GateResult strictGates(const GateInput &in, RegisterGroups &groups,
 /// What the gates decide on one edge. A condition of the dependency gate is
 /// kept, unless a later gate refuses.
 static Decision runGates(const GateInput &in, RegisterGroups &groups) {
-  GateResult condition = dependencyGate(in);
+  GateResult refusal, condition = dependencyGate(in);
   if (condition && condition->verdict == VerdictKind::Keep)
-    return *condition;
+    refusal = condition;
   for (auto gate : {shapeGate, numericsGate, sizeGate})
-    if (auto refusal = gate(in))
-      return *refusal;
+    if (!refusal)
+      refusal = gate(in);
+  bool judged = !refusal && in.options.policy == Policy::Cost;
   Decision record = condition.value_or(Decision());
   record.numeric = numericClassOf(in);
-  GateResult refusal = in.options.policy == Policy::Strict
-                           ? strictGates(in, groups, record)
-                           : costGates(in, record);
-  return refusal ? *refusal : record;
+  if (judged)
+    refusal = costGates(in, record);
+  else if (!refusal)
+    refusal = strictGates(in, groups, record);
+  Answers answers = judged ? record.answers : answersFor(in);
+  Decision decision = refusal ? *refusal : record;
+  decision.answers = answers;
+  return decision;
 }
 
 /// A mode that fuses no loops keeps every edge.
@@ -117,6 +122,7 @@ std::vector<Decision> fuse::decideEdges(const FunctionFacts &facts,
                                         const VerdictOptions &options) {
   RegisterGroups groups(facts);
   FusionGraph graph(facts);
+  AloneCosts alone(graph, options);
   std::vector<EdgeOverride> overrides = overridesOf(facts);
   std::vector<Decision> decisions;
   decisions.reserve(facts.edges.size());
@@ -125,12 +131,11 @@ std::vector<Decision> fuse::decideEdges(const FunctionFacts &facts,
       decisions.push_back(*byMode);
       continue;
     }
-    GateInput input{facts, options, edge, graph};
+    GateInput input{facts, options, edge, graph, alone};
     Decision decision = runGates(input, groups);
     applyOverride(override, decision);
     if (decision.verdict == VerdictKind::Fuse)
       groups.join(edge.producer, edge.consumer);
-    decision.answers = answersFor(input, decision);
     decisions.push_back(std::move(decision));
   }
   return decisions;

@@ -18,12 +18,28 @@
 
 namespace fuse {
 
+/// Costs that the gates of one function share: seconds of each operator as a
+/// kernel of its own, found when first asked for.
+class AloneCosts {
+public:
+  AloneCosts(const FusionGraph &graph, const VerdictOptions &options)
+      : graph(graph), options(options), seconds(graph.nodes.size()) {}
+  /// None if no class or tile takes the operator.
+  std::optional<double> of(unsigned id);
+
+private:
+  const FusionGraph &graph;
+  const VerdictOptions &options;
+  std::vector<std::optional<std::optional<double>>> seconds;
+};
+
 /// What a gate looks at.
 struct GateInput {
   const FunctionFacts &facts;
   const VerdictOptions &options;
   const Edge &edge;
   const FusionGraph &graph;
+  AloneCosts &alone;
 
   const OperatorFacts &producer() const {
     return facts.operators[edge.producer];
@@ -46,11 +62,12 @@ GateResult numericsGate(const GateInput &input);
 GateResult sizeGate(const GateInput &input);
 
 /// The profile, resource and profit gates of policy=cost, in this order, on the
-/// kernel that producer and consumer would be. Adds numbers to `record`.
+/// kernel that producer and consumer would be. Adds numbers and the answers to
+/// the four questions to `record`.
 GateResult costGates(const GateInput &input, Decision &record);
 
-/// Answers to the four questions, for an edge that the gates have decided.
-Answers answersFor(const GateInput &input, const Decision &decision);
+/// The answers alone, for an edge that another gate has decided.
+Answers answersFor(const GateInput &input);
 
 } // namespace fuse
 

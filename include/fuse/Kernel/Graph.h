@@ -62,6 +62,18 @@ public:
   }
 };
 
+/// What crosses the border of a group.
+struct Traffic {
+  double read = 0, written = 0; ///< bytes, each distinct value once
+  unsigned inputs = 0, outputs = 0;
+};
+
+/// The rows that all operators of a group share.
+struct RowSpace {
+  double rows = 1;   ///< how many
+  double length = 1; ///< elements of the longest reduced row
+};
+
 /// Operators that would be one kernel, by ascending id (which is an order of
 /// evaluation).
 struct Group {
@@ -76,15 +88,15 @@ struct Group {
   /// True if result `result` of `id` is needed outside.
   bool isOutput(unsigned id, unsigned result) const;
   bool hasOutput(unsigned id) const;
+
+  /// What the group's tiles are measured by, found once: a group does not
+  /// change.
+  mutable std::optional<Traffic> traffic = std::nullopt;
+  mutable std::optional<double> registers = std::nullopt;
+  mutable std::optional<std::optional<RowSpace>> rowSpace = std::nullopt;
 };
 
-/// What crosses the border of a group.
-struct Traffic {
-  double read = 0, written = 0; ///< bytes, each distinct value once
-  unsigned inputs = 0, outputs = 0;
-};
-
-Traffic trafficOf(const Group &group);
+const Traffic &trafficOf(const Group &group);
 
 /// How often each element of `producer` is evaluated if it is fused into the
 /// elementwise or reducing `consumer` that reads it through `operand`: more
