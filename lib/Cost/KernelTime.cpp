@@ -73,9 +73,11 @@ KernelEstimate fuse::estimateKernel(const Device &device,
                                               : result.waves * slots));
   double special =
       work.transcendentals / (device.peakF32 * kSpecialShareOfPeak);
-  result.compute = std::max({work.flops / device.peakF32,
-                             work.tensorFlops / device.tensorTf32, special}) /
-                   used;
+  double onChip = work.sharedBytes / device.sharedBandwidth;
+  result.compute =
+      std::max({work.flops / device.peakF32,
+                work.tensorFlops / device.tensorTf32, special, onChip}) /
+      used;
   double latency = std::min(1.0, result.occupancy / kLatencyHidingOccupancy);
   double dram = work.dramBytes / (device.bandwidth * latency);
   double cache = work.cacheBytes / (device.bandwidth * kCacheToMemoryBandwidth);

@@ -33,6 +33,7 @@ ArrayRef<DeviceField> fuse::deviceFields() {
       {"cache", &Device::cache},
       {"shared_per_block", &Device::sharedPerBlock},
       {"shared_per_sm", &Device::sharedPerSm},
+      {"shared_bandwidth", &Device::sharedBandwidth},
       {"registers_per_thread", &Device::registersPerThread},
       {"registers_per_sm", &Device::registersPerSm},
       {"sm_count", &Device::smCount},
@@ -60,6 +61,7 @@ static Device probedCpu() {
         &Device::tensorF16, &Device::tensorTf32})
     d.*rate *= cores / d.smCount * perCoreScale;
   d.bandwidth *= cores / d.smCount;
+  d.sharedBandwidth *= cores / d.smCount * perCoreScale;
   d.registersPerThread = d.registersPerSm = lanes == 16 ? 32 : 16;
   d.smCount = cores;
   d.warpSize = lanes;

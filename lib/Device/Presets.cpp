@@ -42,6 +42,8 @@ static Device sm80() {
   d.maxThreadsPerSm = 2048;        // [2]
   d.maxThreadsPerBlock = 1024;     // [2]
   d.warpSize = 32;                 // [2]
+  d.sharedBandwidth =
+      128.0 * 108 * 1.41e9; // 128 B a clock per SM at 1.41 GHz [1]
   return d;
 }
 
@@ -62,6 +64,8 @@ static Device sm90() {
   d.sharedPerBlock = 227.0 * 1024; // [2]
   d.sharedPerSm = 228.0 * 1024;    // [2]
   d.smCount = 132;                 // [1]
+  d.sharedBandwidth =
+      128.0 * 132 * 1.98e9; // 128 B a clock per SM at 1.98 GHz [1]
   return d;
 }
 
@@ -92,7 +96,8 @@ static Device avx512() {
   d.smCount = 40;                   // [1]
   d.maxThreadsPerSm = 1;            // one worker per core
   d.maxThreadsPerBlock = 1;
-  d.warpSize = 16; // [2]
+  d.warpSize = 16;                        // [2]
+  d.sharedBandwidth = 128.0 * 40 * 2.3e9; // two 64 B loads a clock [2]
   return d;
 }
 
@@ -109,13 +114,14 @@ static Device sm75() {
   d.peakF16 = 16.2e12;     // [1]
   d.tensorF16 = 65e12;     // [1]
   d.tensorTf32 = d.peakF32;
-  d.bandwidth = 320e9;            // [1]
-  d.memory = 16e9;                // [1]
-  d.cache = 4.0 * 1024 * 1024;    // [1]
-  d.sharedPerBlock = 64.0 * 1024; // [2]
-  d.sharedPerSm = 64.0 * 1024;    // [2]
-  d.smCount = 40;                 // [1]
-  d.maxThreadsPerSm = 1024;       // [2]
+  d.bandwidth = 320e9;                    // [1]
+  d.memory = 16e9;                        // [1]
+  d.cache = 4.0 * 1024 * 1024;            // [1]
+  d.sharedPerBlock = 64.0 * 1024;         // [2]
+  d.sharedPerSm = 64.0 * 1024;            // [2]
+  d.smCount = 40;                         // [1]
+  d.maxThreadsPerSm = 1024;               // [2]
+  d.sharedBandwidth = 64.0 * 40 * 1.59e9; // 64 B a clock per SM at 1.59 GHz [1]
   return d;
 }
 
@@ -138,6 +144,8 @@ static Device sm86() {
   d.sharedPerSm = 100.0 * 1024;   // [2]
   d.smCount = 82;                 // [1]
   d.maxThreadsPerSm = 1536;       // [2]
+  d.sharedBandwidth =
+      128.0 * 82 * 1.695e9; // 128 B a clock per SM at 1.695 GHz [1]
   return d;
 }
 
@@ -155,6 +163,8 @@ static Device sm89() {
   d.bandwidth = 1008e9;         // [1]
   d.cache = 72.0 * 1024 * 1024; // [1]
   d.smCount = 128;              // [1]
+  d.sharedBandwidth =
+      128.0 * 128 * 2.52e9; // 128 B a clock per SM at 2.52 GHz [1]
   return d;
 }
 
@@ -176,6 +186,9 @@ static Device sm100() {
   d.memory = 180e9;              // [1]
   d.cache = 126.0 * 1024 * 1024; // [4]
   d.smCount = 148;               // [4]
+  d.sharedBandwidth =
+      128.0 * 148 *
+      1.98e9; // 128 B a clock per SM; the clock that peak_f32 implies
   return d;
 }
 
@@ -193,14 +206,15 @@ static Device avx2() {
   d.peakF16 = d.peakF32;
   d.tensorF16 = d.peakF32;
   d.tensorTf32 = d.peakF32;
-  d.bandwidth = 204.8e9;           // [1]
-  d.cache = 256.0 * 1024 * 1024;   // [1]
-  d.sharedPerBlock = 512.0 * 1024; // [2]
-  d.sharedPerSm = 512.0 * 1024;    // [2]
-  d.registersPerThread = 16;       // [2]
-  d.registersPerSm = 16;           // [2]
-  d.smCount = 64;                  // [1]
-  d.warpSize = 8;                  // [2]
+  d.bandwidth = 204.8e9;                  // [1]
+  d.cache = 256.0 * 1024 * 1024;          // [1]
+  d.sharedPerBlock = 512.0 * 1024;        // [2]
+  d.sharedPerSm = 512.0 * 1024;           // [2]
+  d.registersPerThread = 16;              // [2]
+  d.registersPerSm = 16;                  // [2]
+  d.smCount = 64;                         // [1]
+  d.warpSize = 8;                         // [2]
+  d.sharedBandwidth = 64.0 * 64 * 2.45e9; // two 32 B loads a clock [2]
   return d;
 }
 
@@ -224,14 +238,15 @@ static Device maliG610() {
                            // magnitude of [3]
   d.memory = 8e9;          // [2]
   d.cache = 1024.0 * 1024; // [1]
-  d.sharedPerBlock = 32.0 * 1024; // [3]
-  d.sharedPerSm = 32.0 * 1024;    // [3]
-  d.registersPerThread = 64;      // [1]
-  d.registersPerSm = 32768;       // [3] 1024 threads at 32 registers
-  d.smCount = 4;                  // [2]
-  d.maxThreadsPerSm = 1024;       // [3]
-  d.maxThreadsPerBlock = 512;     // [3]
-  d.warpSize = 16;                // [1]
+  d.sharedPerBlock = 32.0 * 1024;     // [3]
+  d.sharedPerSm = 32.0 * 1024;        // [3]
+  d.registersPerThread = 64;          // [1]
+  d.registersPerSm = 32768;           // [3] 1024 threads at 32 registers
+  d.smCount = 4;                      // [2]
+  d.maxThreadsPerSm = 1024;           // [3]
+  d.maxThreadsPerBlock = 512;         // [3]
+  d.warpSize = 16;                    // [1]
+  d.sharedBandwidth = 64.0 * 4 * 1e9; // 64 B a clock per core [3]
   return d;
 }
 
@@ -261,7 +276,8 @@ static Device tda4vm() {
   d.smCount = 1;                   // [1]
   d.maxThreadsPerSm = 1;
   d.maxThreadsPerBlock = 1;
-  d.warpSize = 16; // [2] f32 lanes
+  d.warpSize = 16;                // [2] f32 lanes
+  d.sharedBandwidth = 64.0 * 1e9; // 64 B a clock at 1 GHz [2]
   return d;
 }
 

@@ -106,6 +106,10 @@ public:
     cost.work.cacheBytes = gemm.batch * gemm.k *
                            (gemm.m * columns + gemm.n * rows) *
                            gemm.elementBytes;
+    // A thread with p x q accumulators loads p + q values for p * q FMAs.
+    double loadsPerFma = cpu ? (4 + 6) / 24.0 : 2 / micro;
+    cost.work.sharedBytes =
+        gemm.batch * gemm.m * gemm.n * gemm.k * loadsPerFma * gemm.elementBytes;
     addWork(
         group, anchor,
         [&](unsigned operand) {
@@ -148,22 +152,26 @@ private:
     if (std::optional<int64_t> bytes =
             elementBytes(getElementTypeOrSelf(op->getOperand(0))))
       gemm.elementBytes = *bytes;
-    if (FailureOr<linalg::ContractionDimensions> dims =
-            linalg::inferContractionDims(op);
-        succeeded(dims)) {
-      gemm.batch = product(extents, dims->batch);
-      gemm.m = product(extents, dims->m);
-      gemm.n = product(extents, dims->n);
-      gemm.k = product(extents, dims->k);
-    } else if (FailureOr<linalg::ConvolutionDimensions> conv =
-                   linalg::inferConvolutionDims(op);
-               succeeded(conv)) {
+    // A convolution also has contraction dimensions, of a part of itself: ask
+    // for the window first.
+    if (roleOf(op) == Role::Convolution) {
+      FailureOr<linalg::ConvolutionDimensions> conv =
+          linalg::inferConvolutionDims(op);
+      if (failed(conv))
+        return gemm;
       gemm.batch = product(extents, conv->depth);
       gemm.m =
           product(extents, conv->batch) * product(extents, conv->outputImage);
       gemm.n = product(extents, conv->outputChannel);
       gemm.k = product(extents, conv->filterLoop) *
                product(extents, conv->inputChannel);
+    } else if (FailureOr<linalg::ContractionDimensions> dims =
+                   linalg::inferContractionDims(op);
+               succeeded(dims)) {
+      gemm.batch = product(extents, dims->batch);
+      gemm.m = product(extents, dims->m);
+      gemm.n = product(extents, dims->n);
+      gemm.k = product(extents, dims->k);
     }
     return gemm;
   }

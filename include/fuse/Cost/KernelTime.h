@@ -24,6 +24,7 @@ struct KernelWork {
   double transcendentals = 0; ///< evaluated by the special function units
   double dramBytes = 0;       ///< each distinct input once, each output once
   double cacheBytes = 0;      ///< loads that hit the last-level cache
+  double sharedBytes = 0;     ///< loads from shared memory
   double blocks = 1;
   double threads = 128;  ///< per block
   double registers = 32; ///< per thread

@@ -37,6 +37,8 @@ struct Device {
   double sharedPerBlock =
       0; ///< Bytes of shared memory a block may use (CPU: the per-core cache).
   double sharedPerSm = 0; ///< Bytes of shared memory per SM.
+  double sharedBandwidth =
+      0; ///< Bytes/s of all shared memories together (CPU: L1).
   double registersPerThread =
       0; ///< 32-bit registers a thread may use (CPU: vector registers).
   double registersPerSm = 0; ///< 32-bit registers per SM.
