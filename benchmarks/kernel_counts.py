@@ -206,12 +206,12 @@ def page(counted: dict[str, dict[str, Result]], peers: dict[str, Any]) -> str:
 # Kernels and bytes on the exports
 
 What `--fuse-mark-params=args=1- --fuse-boundary=target=sm_80 --fuse-conv-bn --fuse-greedy` makes of the exports in
-`benchmarks/models`, under both objectives, beside the best of eleven configurations of other compilers on the same files.
-A kernel is a `fuse.kernel`, or an operation outside of one that computes or copies; reshapes, casts, slices, empty
-tensors and fills are free. What depends on parameters only is computed once, in `@main.prepare`, and counts as *prepared*. Bytes: each
-distinct tensor that a kernel reads once in full, each that it writes once, summed over the kernels; the bound is
-arguments plus results, and MB are 10^6 bytes. The column `ours/best` compares objective `time` in kernels and objective
-`bytes` in bytes; below 1 is better than the best.
+`benchmarks/models`, under both objectives, beside the best of eleven configurations of other compilers on the same
+files. A kernel is a `fuse.kernel`, or an operation outside of one that computes or copies; reshapes, casts, slices,
+empty tensors and fills are free. What depends on parameters only is computed once, in `@main.prepare`, and counts as
+*prepared*. Bytes: each distinct tensor that a kernel reads once in full, each that it writes once, summed over the
+kernels; the bound is arguments plus results, and MB are 10^6 bytes. The column `ours/best` compares objective `time`
+in kernels and objective `bytes` in bytes; below 1 is better than the best.
 
 {table(counted, peers)}
 Limits that `benchmarks/kernel_counts.py --check` holds: kernels under objective `time`
