@@ -170,12 +170,6 @@ stepToExtentSource(Value value, int64_t dim) {
 }
 
 Count ExtentNamer::extent(Value value, int64_t dim) {
-  if (auto collapse = value.getDefiningOp<tensor::CollapseShapeOp>()) {
-    Count product(1);
-    for (int64_t part : collapse.getReassociationIndices()[dim])
-      product *= extent(collapse.getSrc(), part);
-    return product;
-  }
   // Each step goes to an earlier definition, so the walk ends.
   while (true) {
     if (auto it = known.find({value, dim}); it != known.end())
@@ -185,6 +179,13 @@ Count ExtentNamer::extent(Value value, int64_t dim) {
       break;
     if (!type.isDynamicDim(dim))
       return Count(type.getDimSize(dim));
+    if (auto collapse = value.getDefiningOp<tensor::CollapseShapeOp>()) {
+      Count product(1);
+      ReassociationIndices parts = collapse.getReassociationIndices()[dim];
+      for (int64_t part : parts)
+        product *= extent(collapse.getSrc(), part);
+      return product;
+    }
     auto [source, sourceDim] = stepToExtentSource(value, dim);
     if (!source)
       break;

@@ -125,6 +125,14 @@ double Greedy::valueOf(const Planning &group) const {
 
 Planning Greedy::evaluate(SmallVector<unsigned, 4> ops, std::string &refusal) {
   Planning planning;
+  // Kernels are formed on tensors; memrefs are analysed only.
+  if (llvm::any_of(ops, [&](unsigned id) {
+        return !graph.op(id).hasPureTensorSemantics();
+      })) {
+    refusal = "kernels are formed on tensors only";
+    planning.ops = std::move(ops);
+    return planning;
+  }
   Group group{graph, std::move(ops)};
   Decision reason;
   planning.kernel = classify(group, reason);
