@@ -182,32 +182,38 @@ class Preset:
             self.sources[member] = f"{source} of `{base.name}`" if own else source
 
     def read(self, body: str) -> None:
-        """Reads `d.member = value; // source`; keeps no number if one is computed at run time."""
+        """Reads `d.member = value; // source`; ValueError if a value is computed at run time."""
         for member, value, note in re.findall(r"\bd\.(\w+) =\s*([^;]+);((?:\s*//[^\n]*)*)", body):
             if member == "name":
                 self.name = value.strip('"')
                 continue
+            value = " ".join(value.split())
             try:
                 self.values[member] = evaluate(ast.parse(value, mode="eval").body, self.values)
-            except (KeyError, SyntaxError):
-                self.values.clear()
-                return
+            except (KeyError, SyntaxError) as error:
+                raise ValueError(f"{self.name}: cannot read {member} = {value}") from error
             self.sources[member] = joined(note) or (f"`{value.replace('d.', '')}`" if "d." in value else "")
 
 
 def presets() -> list[Preset]:
-    """The functions `static Device NAME()`, in the order that users see them listed."""
+    """The functions `static Device NAME()` of the list of presets, in its order, and then the probed ones, whose
+    numbers are not known here."""
     found: dict[str, Preset] = {}
     text = device_sources()
+    listed = re.findall(r'\{"[\w-]+", (\w+)\}', text)
     pattern = re.compile(r"((?:^///[^\n]*\n)+)static Device (\w+)\(\) \{\n(.*?)^\}", re.M | re.S)
     for comment, function, body in pattern.findall(text):
         preset = found[function] = Preset(joined(comment))
         if base := re.search(r"Device d = (\w+)\(\);", body):
             preset.inherit(found[base[1]])
-        preset.read(body)
-    listed = [name for name in re.findall(r'\{"[\w-]+", (\w+)\}', text) if name in found]
-    if not listed:
-        raise SourceError(f"{DEVICE_SOURCES[0]}: no presets found")
+        try:
+            preset.read(body)
+        except ValueError as error:
+            if function in listed:
+                raise SourceError(f"{DEVICE_SOURCES[0]}: {error}") from error
+            preset.values.clear()
+    if not listed or not set(listed) <= set(found):
+        raise SourceError(f"{DEVICE_SOURCES[0]}: no function found for each of {listed}")
     return [found[name] for name in listed] + [found[name] for name in found if name not in listed]
 
 
