@@ -8,7 +8,7 @@ LLVM_BIN=/usr/lib/llvm-22/bin
 BUILD_PACKAGES=(libmlir-22-dev mlir-22-tools llvm-22-dev llvm-22-tools clang-22 lld-22
   cmake ninja-build ccache python3)
 # The precompiled header is the same for every file, whenever it was made.
-export CCACHE_SLOPPINESS=${CCACHE_SLOPPINESS:-pch_defines,time_macros,include_file_mtime,include_file_ctime}
+export CCACHE_SLOPPINESS=${CCACHE_SLOPPINESS:-pch_defines,time_macros}
 
 say() { printf '== %s\n' "$*"; }
 fail() {
