@@ -7,6 +7,10 @@ set(FUSE_CXX_OPTIONS -Wall -Wextra -Wno-unused-parameter -Werror=return-type -fn
 
 function(fuse_target_options target)
   target_compile_options(${target} PRIVATE ${FUSE_CXX_OPTIONS})
+  # Without the time of the headers in it the precompiled header hits in ccache.
+  if(CMAKE_CXX_COMPILER_ID MATCHES Clang)
+    target_compile_options(${target} PRIVATE -Xclang -fno-pch-timestamp)
+  endif()
   get_target_property(type ${target} TYPE)
   if(TARGET FusePch AND NOT target STREQUAL FusePch AND type STREQUAL STATIC_LIBRARY)
     target_precompile_headers(${target} REUSE_FROM FusePch)

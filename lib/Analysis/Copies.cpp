@@ -53,6 +53,15 @@ static bool overwritesData(Operation *op) {
                       [](Value init) { return !isFreeInit(rootOf(init)); });
 }
 
+/// True if every block can be reached. In unreachable code definitions may go
+/// in circles, which the analysis follows without end.
+static bool allReachable(FunctionOpInterface function) {
+  DominanceInfo dominance(function);
+  return llvm::all_of(function.getFunctionBody(), [&](Block &block) {
+    return dominance.isReachableFromEntry(&block);
+  });
+}
+
 void fuse::collectCopies(FunctionFacts &facts) {
   // The analysis sees tensors through an interface that the bufferization
   // dialect attaches: passes load it.
@@ -82,6 +91,7 @@ void fuse::collectCopies(FunctionFacts &facts) {
   options.allowUnknownOps = true;
   bufferization::OneShotAnalysisState state(facts.function, options);
   bool analysed = writers.size() <= kMostAnalysed &&
+                  allReachable(facts.function) &&
                   succeeded(bufferization::analyzeOp(facts.function, state));
   if (!analysed) {
     for (Operation *op : writers)

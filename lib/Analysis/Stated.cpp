@@ -90,18 +90,19 @@ void fuse::diagnoseStated(const FunctionFacts &facts) {
       continue;
     auto dictionary = dyn_cast<DictionaryAttr>(attr);
     if (!dictionary) {
-      op.op.emitWarning() << "'fuse.cost_override' is " << attr
-                          << ", expected a dictionary; it is ignored";
+      emitWarning(op.op.getLoc()) << "'fuse.cost_override' is " << attr
+                                  << ", expected a dictionary; it is ignored";
       continue;
     }
     for (NamedAttribute entry : dictionary) {
       if (!llvm::is_contained(kCostKeys, entry.getName().strref()))
-        op.op.emitWarning() << "'fuse.cost_override' has the unknown key '"
-                            << entry.getName().strref()
-                            << "', known are flops, bytes, read, written, "
-                               "registers; it is ignored";
+        emitWarning(op.op.getLoc())
+            << "'fuse.cost_override' has the unknown key '"
+            << entry.getName().strref()
+            << "', known are flops, bytes, read, written, "
+               "registers; it is ignored";
       else if (!statedNumber(entry.getValue()))
-        op.op.emitWarning()
+        emitWarning(op.op.getLoc())
             << "'fuse.cost_override' states " << entry.getName().strref()
             << " = " << entry.getValue()
             << ", expected a finite number of at least 0; it is ignored";
@@ -112,8 +113,9 @@ void fuse::diagnoseStated(const FunctionFacts &facts) {
     return;
   auto dictionary = dyn_cast<DictionaryAttr>(attr);
   if (!dictionary) {
-    facts.function->emitWarning() << "'fuse.dim_hint' is " << attr
-                                  << ", expected a dictionary; it is ignored";
+    emitWarning(facts.function->getLoc())
+        << "'fuse.dim_hint' is " << attr
+        << ", expected a dictionary; it is ignored";
     return;
   }
   std::set<std::string> symbols;
@@ -121,12 +123,12 @@ void fuse::diagnoseStated(const FunctionFacts &facts) {
     op.counted.points.collectSymbols(symbols);
   for (NamedAttribute entry : dictionary) {
     if (!statedNumber(entry.getValue()))
-      facts.function->emitWarning()
+      emitWarning(facts.function->getLoc())
           << "'fuse.dim_hint' gives " << entry.getName().strref() << " = "
           << entry.getValue()
           << ", expected a number of at least 0; it is ignored";
     else if (!symbols.count(entry.getName().str()))
-      facts.function->emitWarning()
+      emitWarning(facts.function->getLoc())
           << "'fuse.dim_hint' names '" << entry.getName().strref()
           << "', which is no dynamic extent of an operator of this function";
   }

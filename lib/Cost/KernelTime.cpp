@@ -76,7 +76,7 @@ KernelEstimate fuse::estimateKernel(const Device &device,
   double onChip = work.sharedBytes / device.sharedBandwidth;
   result.compute =
       std::max({work.flops / device.peakF32,
-                work.tensorFlops / device.tensorTf32, special, onChip}) /
+                work.tensorFlops / device.tensorF16, special, onChip}) /
       used;
   double latency = std::min(1.0, result.occupancy / kLatencyHidingOccupancy);
   double dram = work.dramBytes / (device.bandwidth * latency);

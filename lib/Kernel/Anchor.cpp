@@ -89,7 +89,7 @@ std::optional<Decision> fuse::matchAroundAnchor(const Group &group,
 
 void fuse::addWork(const Group &group, unsigned anchor,
                    llvm::function_ref<double(unsigned)> evaluations,
-                   KernelWork &work) {
+                   const Device &device, KernelWork &work) {
   llvm::SmallDenseMap<unsigned, double> times;
   for (const GraphInput &input : group.node(anchor).inputs)
     if (input.producer && group.contains(*input.producer))
@@ -105,8 +105,14 @@ void fuse::addWork(const Group &group, unsigned anchor,
     const GraphNode &node = group.node(id);
     auto it = times.find(id);
     double count = it == times.end() ? 1 : it->second;
-    work.flops +=
+    double flops =
         id == anchor ? node.flops : node.flopsPerPoint * node.points * count;
+    // Tensor units multiply 16-bit floats; f32 runs on the vector units unless
+    // tf32 is asked for.
+    if (id == anchor && isHeavy(node.role) && node.halfInputs)
+      work.tensorFlops += flops;
+    else
+      work.flops += vectorFlops(node, flops, device);
     work.transcendentals += node.transcendentals * count;
   }
 }

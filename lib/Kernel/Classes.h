@@ -47,7 +47,7 @@ std::optional<Decision> matchAroundAnchor(const Group &group, unsigned anchor);
 /// `evaluations` says for each of its operands.
 void addWork(const Group &group, unsigned anchor,
              llvm::function_ref<double(unsigned operand)> evaluations,
-             KernelWork &work);
+             const Device &device, KernelWork &work);
 
 } // namespace fuse
 

@@ -115,9 +115,11 @@ public:
         [&](unsigned operand) {
           return loadsPerElement(group.graph.op(anchor), operand, n);
         },
-        cost.work);
+        device, cost.work);
     // Threads of partly filled tiles compute what is thrown away.
-    cost.work.flops *= rows * m * columns * n / std::max(1.0, gemm.m * gemm.n);
+    double waste = rows * m * columns * n / std::max(1.0, gemm.m * gemm.n);
+    cost.work.flops *= waste;
+    cost.work.tensorFlops *= waste;
     cost.estimate = estimateKernel(device, cost.work);
     return cost;
   }

@@ -53,6 +53,29 @@ static void collectInputs(const FunctionFacts &facts, OpOperand &operand,
   }
 }
 
+double fuse::vectorFlops(const GraphNode &node, double flops,
+                         const Device &device) {
+  if (node.floatBits == 64)
+    return flops * device.peakF32 / device.peakF64;
+  if (node.floatBits == 16)
+    return flops * device.peakF32 / device.peakF16;
+  return flops;
+}
+
+/// Widths of the floats that `op` reads and computes.
+static void findTypes(linalg::LinalgOp op, GraphNode &node) {
+  unsigned widest = 0;
+  node.halfInputs = op.getNumDpsInputs() > 0;
+  for (OpOperand &operand : op->getOpOperands()) {
+    auto type = dyn_cast<FloatType>(getElementTypeOrSelf(operand.get()));
+    unsigned width = type ? type.getWidth() : 0;
+    widest = std::max(widest, width);
+    if (op.isDpsInput(&operand))
+      node.halfInputs &= width == 16;
+  }
+  node.floatBits = widest == 64 || widest == 16 ? widest : 32;
+}
+
 FusionGraph::FusionGraph(const FunctionFacts &facts) : facts(facts) {
   ExtentNamer namer;
   for (const OperatorFacts &op : facts.operators) {
@@ -66,6 +89,7 @@ FusionGraph::FusionGraph(const FunctionFacts &facts) : facts(facts) {
     node.parallel = numberOf(f.parallel);
     node.reduction = numberOf(f.reduction);
     node.registers = f.registers;
+    findTypes(op.op, node);
     node.fromParameters = op.fromParameters;
     for (OpOperand &operand : op.op->getOpOperands()) {
       bool read =

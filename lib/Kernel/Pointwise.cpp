@@ -59,7 +59,7 @@ public:
     for (unsigned id : llvm::reverse(group.ops)) {
       const GraphNode &node = group.node(id);
       double own = std::max(1.0, evaluations[id]);
-      cost.work.flops += node.flops * own;
+      cost.work.flops += vectorFlops(node, node.flops * own, device);
       cost.work.transcendentals += node.transcendentals * own;
       for (const GraphInput &input : node.inputs)
         if (input.producer && group.contains(*input.producer)) {

@@ -73,7 +73,8 @@ public:
     double passes = storage == Streamed ? passesOf(group) : 1;
     cost.work.dramBytes = traffic.read * passes + traffic.written;
     for (unsigned id : group.ops) {
-      cost.work.flops += group.node(id).flops * passes;
+      cost.work.flops +=
+          vectorFlops(group.node(id), group.node(id).flops * passes, device);
       cost.work.transcendentals += group.node(id).transcendentals * passes;
     }
     cost.work.blocks = std::max(1.0, std::ceil(space.rows / rows));

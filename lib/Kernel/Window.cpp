@@ -67,7 +67,7 @@ public:
     Traffic traffic = trafficOf(group);
     cost.work.dramBytes = traffic.read + traffic.written;
     cost.work.cacheBytes = (halo - 1) * traffic.read;
-    addWork(group, anchor, [&](unsigned) { return halo; }, cost.work);
+    addWork(group, anchor, [&](unsigned) { return halo; }, device, cost.work);
     cost.work.blocks = std::max(
         1.0, std::ceil(node.parallel / (tile.sizes[0] * tile.sizes[1])));
     cost.work.threads = tile.threads;

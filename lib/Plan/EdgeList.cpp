@@ -109,7 +109,8 @@ static std::optional<EdgeList> loadOrWarn(Operation *module, StringRef path) {
   llvm::Expected<EdgeList> list = EdgeList::load(path);
   if (list)
     return std::move(*list);
-  module->emitWarning() << "list ignored: " << llvm::toString(list.takeError());
+  emitWarning(module->getLoc())
+      << "list ignored: " << llvm::toString(list.takeError());
   return std::nullopt;
 }
 
@@ -139,7 +140,7 @@ void fuse::resolveLists(Operation *module, StringRef blocklist,
       }
     }
     for (const std::string &entry : list->unused())
-      module->emitWarning() << word << " '" << path << "': entry '" << entry
-                            << "' matches no edge";
+      emitWarning(module->getLoc()) << word << " '" << path << "': entry '"
+                                    << entry << "' matches no edge";
   }
 }

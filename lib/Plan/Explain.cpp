@@ -162,6 +162,7 @@ namespace {
 /// What the summary line counts.
 struct Summary {
   unsigned edges = 0, fuse = 0, conditional = 0, folded = 0, found = 0;
+  unsigned kernels = 0;
   std::map<Gate, unsigned> kept;
 };
 } // namespace
@@ -176,6 +177,7 @@ static Summary summarise(const ModuleReport &report) {
       if (decision.verdict == VerdictKind::Keep)
         ++summary.kept[decision.gate()];
     }
+    summary.kernels += function.kernels.size();
     for (const FoldRecord &fold : function.folds) {
       ++summary.found;
       summary.folded += fold.folded;
@@ -202,7 +204,10 @@ void fuse::printTable(const ModuleReport &report, llvm::raw_ostream &os) {
     os << (gate == kGates[0] ? " " : ", ") << stringifyGate(gate) << " "
        << summary.kept[gate];
   os << "; batch norms folded " << summary.folded << " of " << summary.found
-     << " found\n";
+     << " found";
+  if (summary.kernels)
+    os << "; kernels " << summary.kernels;
+  os << '\n';
 }
 
 //===----------------------------------------------------------------------===//
@@ -304,6 +309,7 @@ llvm::json::Value fuse::toJson(const ModuleReport &report) {
       {"summary", llvm::json::Object{{"edges", summary.edges},
                                      {"fuse", summary.fuse},
                                      {"conditional", summary.conditional},
+                                     {"kernels", summary.kernels},
                                      {"kept", std::move(kept)},
                                      {"bn_folded", summary.folded},
                                      {"bn_found", summary.found}}}};

@@ -52,8 +52,14 @@ struct MarkParamsPass : fuse::impl::MarkParamsBase<MarkParamsPass> {
                      ArrayRef<ArgumentRange> ranges) {
     unsigned count = function.getNumArguments();
     for (const ArgumentRange &range : ranges) {
+      // `1-` of a function without parameters marks nothing.
+      if (range.first > count)
+        return emitError(function.getLoc())
+               << "fuse-mark-params: argument " << range.first
+               << " does not exist, '" << function.getName() << "' has "
+               << count << " arguments";
       if (range.last && *range.last >= count)
-        return function.emitError()
+        return emitError(function.getLoc())
                << "fuse-mark-params: argument " << *range.last
                << " does not exist, '" << function.getName() << "' has "
                << count << " arguments";
@@ -67,6 +73,12 @@ struct MarkParamsPass : fuse::impl::MarkParamsBase<MarkParamsPass> {
 
   void runOnOperation() override {
     SmallVector<ArgumentRange> ranges;
+    if (args.empty()) {
+      emitError(getOperation().getLoc())
+          << "fuse-mark-params: no arguments given, expected args= with "
+             "numbers and ranges such as 3, 1- or 2-5";
+      return signalPassFailure();
+    }
     for (const std::string &text : args) {
       std::optional<ArgumentRange> range = parseRange(text);
       if (!range) {

@@ -103,15 +103,16 @@ void fuse::applyOverride(EdgeOverride override, Decision &decision) {
 /// Warns about words that are not known, on `op`.
 static void diagnoseWords(Operation *op) {
   if (Attribute hint = op->getAttr(names::kHint); hint && !operatorHint(op))
-    op->emitWarning() << "'fuse.hint' is " << hint
-                      << ", expected \"never\" or \"always\"; it is ignored";
+    emitWarning(op->getLoc())
+        << "'fuse.hint' is " << hint
+        << ", expected \"never\" or \"always\"; it is ignored";
   Attribute attr = op->getAttr(names::kEdgeHints);
   if (!attr)
     return;
   auto hints = dyn_cast<DictionaryAttr>(attr);
   if (!hints) {
-    op->emitWarning() << "'fuse.edge_hints' is " << attr
-                      << ", expected a dictionary; it is ignored";
+    emitWarning(op->getLoc()) << "'fuse.edge_hints' is " << attr
+                              << ", expected a dictionary; it is ignored";
     return;
   }
   for (NamedAttribute entry : hints) {
@@ -119,13 +120,14 @@ static void diagnoseWords(Operation *op) {
     StringRef number = entry.getName().strref().split('.').first;
     auto word = dyn_cast<StringAttr>(entry.getValue());
     if (number.getAsInteger(10, operand) || operand >= op->getNumOperands())
-      op->emitWarning() << "'fuse.edge_hints' names operand '"
-                        << entry.getName().strref() << "', the operator has "
-                        << op->getNumOperands() << " operands; it is ignored";
+      emitWarning(op->getLoc())
+          << "'fuse.edge_hints' names operand '" << entry.getName().strref()
+          << "', the operator has " << op->getNumOperands()
+          << " operands; it is ignored";
     else if (!word || !reasonFor(word))
-      op->emitWarning() << "'fuse.edge_hints' says " << entry.getValue()
-                        << " for operand " << operand
-                        << ", expected \"never\" or \"always\"; it is ignored";
+      emitWarning(op->getLoc())
+          << "'fuse.edge_hints' says " << entry.getValue() << " for operand "
+          << operand << ", expected \"never\" or \"always\"; it is ignored";
   }
 }
 
@@ -140,14 +142,14 @@ void fuse::diagnoseOverrides(const FunctionFacts &facts,
                         &consumer = facts.operators[edge.consumer];
     EdgeOverride a = operatorHint(producer.op), b = operatorHint(consumer.op);
     if (a && b && *a != *b && *override == Reason::HintNever)
-      consumer.op.emitWarning()
+      emitWarning(consumer.op.getLoc())
           << "operators #" << edge.producer << " and #" << edge.consumer
           << " say \"never\" and \"always\" for the edge between them: "
              "\"never\" wins";
     bool always = override && (*override == Reason::HintAlways ||
                                *override == Reason::AllowListed);
     if (always && decision.verdict != VerdictKind::Fuse)
-      consumer.op.emitWarning()
+      emitWarning(consumer.op.getLoc())
           << "\"always\" for the edge from operator #" << edge.producer
           << " is ignored, gate '" << stringifyGate(decision.gate())
           << "' is for correctness: " << stringifyReason(decision.reason);

@@ -248,18 +248,18 @@ static StringRef conversionFor(StringRef dialect) {
 void fuse::diagnoseInput(const FunctionFacts &facts) {
   for (const OperatorFacts &op : facts.operators)
     if (op.footprint.overflowed())
-      op.op.emitWarning() << "sizes of this operator exceed 64-bit arithmetic: "
-                             "its edges are kept";
+      emitWarning(op.op.getLoc())
+          << "sizes of this operator exceed 64-bit arithmetic: "
+             "its edges are kept";
   diagnoseStated(facts);
   llvm::DenseSet<StringRef> named;
-  facts.function->walk(
-      [&](Operation *op) {
-        StringRef dialect = op->getName().getDialectNamespace();
-        StringRef conversion = conversionFor(dialect);
-        if (!conversion.empty() && named.insert(dialect).second)
-          op->emitWarning()
-              << "'" << op->getName().getStringRef()
-              << "' is not a linalg operation and gets no verdict; run `"
-              << conversion << "` first";
-      });
+  facts.function->walk([&](Operation *op) {
+    StringRef dialect = op->getName().getDialectNamespace();
+    StringRef conversion = conversionFor(dialect);
+    if (!conversion.empty() && named.insert(dialect).second)
+      emitWarning(op->getLoc())
+          << "'" << op->getName().getStringRef()
+          << "' is not a linalg operation and gets no verdict; run `"
+          << conversion << "` first";
+  });
 }

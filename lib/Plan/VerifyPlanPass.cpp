@@ -31,7 +31,7 @@ struct VerifyPlanPass : fuse::impl::VerifyPlanBase<VerifyPlanPass> {
       for (const fuse::PlanGroup &group : fuse::readPlan(graph, options)) {
         if (group.problem.empty())
           continue;
-        group.where->emitError()
+        emitError(group.where->getLoc())
             << "group " << group.id
             << " cannot become a kernel: " << group.problem;
         signalPassFailure();

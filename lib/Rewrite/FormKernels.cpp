@@ -218,7 +218,7 @@ void fuse::applyPlan(Operation *module) {
         group.problem = "an operation with effects between its operators needs "
                         "one of its results";
       }
-      group.where->emitWarning()
+      emitWarning(group.where->getLoc())
           << "group " << group.id << " is left unfused: " << group.problem;
     }
   }

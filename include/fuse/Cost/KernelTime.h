@@ -19,8 +19,8 @@ namespace fuse {
 
 /// What a kernel does, in whole, and the shape of its launch.
 struct KernelWork {
-  double flops = 0;           ///< on the vector units
-  double tensorFlops = 0;     ///< on the tensor units, tf32 or f16
+  double flops = 0;           ///< on the vector units, in f32 FLOPs
+  double tensorFlops = 0;     ///< on the tensor units, 16-bit inputs
   double transcendentals = 0; ///< evaluated by the special function units
   double dramBytes = 0;       ///< each distinct input once, each output once
   double cacheBytes = 0;      ///< loads that hit the last-level cache

@@ -43,8 +43,9 @@ struct Device {
       0; ///< 32-bit registers a thread may use (CPU: vector registers).
   double registersPerSm = 0; ///< 32-bit registers per SM.
   double smCount = 0;        ///< Streaming multiprocessors (CPU: cores).
-  double maxThreadsPerSm = 0;
-  double maxThreadsPerBlock = 0;
+  double maxThreadsPerSm =
+      0; ///< Resident threads per SM (CPU: 1, one worker per core).
+  double maxThreadsPerBlock = 0; ///< Threads per block (CPU: 1).
   double warpSize = 0; ///< Threads per warp (CPU: f32 lanes of a vector).
 
   /// Arithmetic intensity, in FLOP/byte, where f32 vector compute and memory

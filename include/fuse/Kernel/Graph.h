@@ -15,6 +15,7 @@
 #define FUSE_KERNEL_GRAPH_H
 
 #include "fuse/Analysis/Facts.h"
+#include "fuse/Device/Device.h"
 
 namespace fuse {
 
@@ -36,6 +37,9 @@ struct GraphNode {
   double flops = 0, transcendentals = 0, flopsPerPoint = 0;
   double points = 0, parallel = 0, reduction = 0;
   double registers = 0;
+  unsigned floatBits =
+      32; ///< widest float that the operator computes in; 32 for integers
+  bool halfInputs = false; ///< all inputs are 16-bit floats
   bool fromParameters = false;
   llvm::SmallVector<GraphInput, 3> inputs;
   llvm::SmallVector<unsigned, 2>
@@ -49,6 +53,10 @@ struct GraphNode {
 /// What a dynamic extent counts as where nothing is known of it. Decisions that
 /// rest on it name it.
 constexpr int64_t kAssumedExtent = 128;
+
+/// FLOPs on the vector units in units of f32 FLOPs: an f64 FLOP takes
+/// `peak_f32 / peak_f64` times as long, an f16 one `peak_f32 / peak_f16`.
+double vectorFlops(const GraphNode &node, double flops, const Device &device);
 
 class FusionGraph {
 public:
