@@ -53,7 +53,7 @@ std::optional<TileCost> fuse::bestTile(const KernelClass &kernel,
     smallest = kernel.cost(group, tile, device);
     bool fits = smallest.registers <= limits.registers &&
                 smallest.shared <= limits.shared &&
-                blocksPerSm(device, tile.threads, smallest.registers,
+                blocksPerSm(device, smallest.tile.threads, smallest.registers,
                             smallest.shared) >= 1;
     if (fits && (!best || smallest.estimate.seconds < best->estimate.seconds))
       best = smallest;

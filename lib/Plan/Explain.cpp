@@ -48,6 +48,22 @@ static std::vector<KernelRecord> kernelsOf(const FunctionFacts &facts) {
   return kernels;
 }
 
+/// What the planner made of each edge: it is read back from the attributes,
+/// since it is part of the plan.
+static void readPlanNotes(const FunctionFacts &facts,
+                          std::vector<Decision> &decisions) {
+  for (auto [edge, decision] : llvm::zip_equal(facts.edges, decisions)) {
+    auto entries = facts.operators[edge.consumer].op->getAttrOfType<ArrayAttr>(
+        names::kBoundary);
+    if (!entries)
+      continue;
+    for (auto entry : entries.getAsRange<BoundaryAttr>())
+      if (entry.getPlan() && entry.getProducer() == edge.producer &&
+          entry.getOperand() == edge.operand)
+        decision.plan = entry.getPlan().getValue().str();
+  }
+}
+
 ModuleReport fuse::reportOn(Operation *module, const VerdictOptions &options) {
   ModuleReport report;
   report.options = options;
@@ -57,6 +73,7 @@ ModuleReport fuse::reportOn(Operation *module, const VerdictOptions &options) {
     FunctionReport entry;
     entry.facts = std::make_unique<FunctionFacts>(function);
     entry.decisions = decideEdges(*entry.facts, options);
+    readPlanNotes(*entry.facts, entry.decisions);
     entry.keys = keys.of(*entry.facts);
     entry.kernels = kernelsOf(*entry.facts);
     for (auto [id, op] : llvm::enumerate(entry.facts->operators))
@@ -133,6 +150,8 @@ static void printFunction(const FunctionReport &report, llvm::raw_ostream &os) {
        << "  ";
     printDecision(os, decision);
     os << "      " << answersText(decision.answers) << '\n';
+    if (!decision.plan.empty())
+      os << "      plan: " << decision.plan << '\n';
   }
   for (const KernelRecord &kernel : report.kernels)
     os << "  kernel " << kernel.label << ": "
@@ -267,6 +286,8 @@ static llvm::json::Value edgeJson(const FunctionReport &function,
   if (decision.verdict != VerdictKind::Keep)
     object["numeric"] = stringifyNumericClass(decision.numeric);
   object["answers"] = answersJson(decision.answers);
+  if (!decision.plan.empty())
+    object["plan"] = decision.plan;
   addDecision(object, decision);
   return object;
 }
