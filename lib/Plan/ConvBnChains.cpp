@@ -39,6 +39,7 @@ public:
   std::vector<BnChain> run();
 
 private:
+  bool findWeights(ConvSite &site);
   void examine(ConvSite &site);
   std::optional<Walk> step(ConvSite &site, ChannelExprs &exprs,
                            const Walk &walk, Operation *reader);
@@ -50,6 +51,7 @@ private:
   FunctionOpInterface function;
   const FoldOptions &options;
   WeightKinds kinds;
+  bool hasKnownWeights = false; ///< of the contraction that is looked at
   std::vector<BnChain> chains;
   llvm::DenseSet<Operation *> claimed; ///< part of a chain that is folded
 };
@@ -178,6 +180,10 @@ void ChainFinder::choose(ConvSite &site, std::shared_ptr<ChannelExprs> exprs,
     if (llvm::any_of(cut.ops,
                      [&](Operation *op) { return claimed.contains(op); }))
       continue;
+    // Attention divides a product of two values of the call by one number.
+    if (site.isContraction && !hasKnownWeights &&
+        !(*exprs)[*cut.affine.scale].axisSet)
+      continue;
     BnChain chain = decideFold(site, exprs, cut, options, kinds);
     bool folds = chain.foldable();
     if (folds || !chosen)
@@ -225,6 +231,22 @@ void ChainFinder::examine(ConvSite &site) {
   }
 }
 
+/// Leaves the operands of a contraction that are weights: those known before
+/// the call. A product of two values of the call is no linear layer, unless
+/// the user says that whatever is there are weights.
+bool ChainFinder::findWeights(ConvSite &site) {
+  if (!site.isContraction)
+    return true;
+  auto filters = site.filters;
+  llvm::erase_if(filters, [&](const std::pair<unsigned, uint64_t> &filter) {
+    return kinds.of(site.conv->getOperand(filter.first)) == WeightKind::RunTime;
+  });
+  hasKnownWeights = !filters.empty();
+  if (hasKnownWeights)
+    site.filters = std::move(filters);
+  return hasKnownWeights || options.weights == WeightsMode::Always;
+}
+
 std::vector<BnChain> ChainFinder::run() {
   function->walk<WalkOrder::PreOrder>([&](Operation *op) {
     // Symbol tables inside a function are not its program, and what stands in a
@@ -234,7 +256,7 @@ std::vector<BnChain> ChainFinder::run() {
     if (!isa<linalg::LinalgOp>(op))
       return WalkResult::advance();
     if (!op->hasAttr(names::kFolded))
-      if (auto site = ConvSite::get(op, options.contractions))
+      if (auto site = ConvSite::get(op); site && findWeights(*site))
         examine(*site);
     return WalkResult::skip();
   });

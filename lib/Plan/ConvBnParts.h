@@ -45,13 +45,15 @@ bool isElementwise(mlir::Operation *op);
 class ConvSite {
 public:
   /// Nothing if `op` is not such an operation on tensors.
-  static std::optional<ConvSite> get(mlir::Operation *op, bool contractions);
+  static std::optional<ConvSite> get(mlir::Operation *op);
 
   mutable mlir::linalg::LinalgOp conv; ///< interface methods are not const
   llvm::SmallVector<int64_t> extents;  ///< of the axes of the result
   /// Operands that can be scaled, the usual one first, each with the axes that
   /// index it.
   llvm::SmallVector<std::pair<unsigned, uint64_t>, 2> filters;
+  /// A matmul or the like, where either operand may be the weights.
+  bool isContraction = false;
 
   mlir::RankedTensorType resultType() const;
   Axes axes() const; ///< of the result

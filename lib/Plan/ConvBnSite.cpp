@@ -72,14 +72,14 @@ std::optional<SmallVector<int64_t>> fuse::permutationOf(linalg::LinalgOp op,
 // ConvSite
 //===----------------------------------------------------------------------===//
 
-std::optional<ConvSite> ConvSite::get(Operation *op, bool contractions) {
+std::optional<ConvSite> ConvSite::get(Operation *op) {
   auto conv = dyn_cast<linalg::LinalgOp>(op);
   if (!conv || !conv.hasPureTensorSemantics() || conv.getNumDpsInits() != 1 ||
       conv.getNumDpsInputs() < 2)
     return std::nullopt;
   Role role = roleOf(conv);
   bool isConv = role == Role::Convolution || role == Role::Depthwise;
-  if (!isConv && !(contractions && role == Role::Contraction))
+  if (!isConv && role != Role::Contraction)
     return std::nullopt;
   AffineMap written = conv.getMatchingIndexingMap(conv.getDpsInitOperand(0));
   if (!written.isProjectedPermutation() ||
@@ -88,6 +88,7 @@ std::optional<ConvSite> ConvSite::get(Operation *op, bool contractions) {
 
   ConvSite site;
   site.conv = conv;
+  site.isContraction = !isConv;
   llvm::append_range(site.extents, site.resultType().getShape());
   SmallVector<unsigned, 2> candidates{1};
   if (!isConv)

@@ -93,7 +93,6 @@ struct ConvBnPass : fuse::impl::ConvBnBase<ConvBnPass> {
     }
     fuse::FoldOptions options = fuse::foldOptionsFor(module);
     options.weights = *mode;
-    options.contractions = contractions;
     bool changed = false;
     for (FunctionOpInterface function : fuse::functionsOf(module)) {
       std::vector<fuse::BnChain> chains = fuse::findBnChains(function, options);

@@ -7,8 +7,9 @@
 //===----------------------------------------------------------------------===//
 //
 // Conv-BN folding, the decision: finds chains `conv(x, w) * scale + shift` with
-// a scale and a shift per output channel, and says of each whether the scale
-// may move into the weights. Changes nothing; lib/Rewrite carries it out.
+// a scale and a shift per output channel, behind convolutions and linear
+// layers, and says of each whether the scale may move into the weights. Changes
+// nothing; lib/Rewrite carries it out.
 //
 //===----------------------------------------------------------------------===//
 
@@ -41,8 +42,6 @@ struct FoldOptions {
   WeightsMode weights = WeightsMode::Auto;
   /// Device whose times decide on run-time weights.
   Device device;
-  /// Look behind matmuls too (a linear layer with batch normalisation).
-  bool contractions = false;
   /// Fold nothing: the baseline (`mode=off` of `fuse-boundary`).
   bool off = false;
 };

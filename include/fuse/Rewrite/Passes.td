@@ -16,12 +16,14 @@
 include "mlir/Pass/PassBase.td"
 
 def ConvBn : Pass<"fuse-conv-bn", "::mlir::ModuleOp"> {
-  let summary = "fold batch normalisation into the weights of the convolution before it";
+  let summary = "fold batch normalisation into the weights of the convolution or linear layer before it";
   let description = [{
-    Finds every per-channel affine chain `y * scale + shift` behind a convolution, however it is spelled, and replaces it by
-    scaled weights `w' = w * s` and an initial value `b' = (b - mean) * s + beta`, with `s = gamma / sqrt(var + eps)`. Constant
-    weights are folded at compile time; weights that are parameters (`fuse.param`) are scaled in IR that depends on
-    parameters only. One remark of category `fuse-fold` per chain. Refreshes the verdicts that `fuse-boundary` left.
+    Finds every per-channel affine chain `y * scale + shift` behind a convolution or a linear layer (a contraction with an
+    operand that is known before the call), however it is spelled, and replaces it by scaled weights `w' = w * s` and an initial
+    value `b' = (b - mean) * s + beta`, with `s = gamma / sqrt(var + eps)`. Constant weights are folded at compile time; weights
+    that are parameters (`fuse.param`) are scaled in IR that depends on parameters only. A product of two values of the call is
+    no linear layer, but with `weights=always` and a scale per channel. One remark of category `fuse-fold` per chain. Refreshes
+    the verdicts that `fuse-boundary` left.
   }];
   let dependentDialects = ["::fuse::FuseDialect", "::mlir::arith::ArithDialect",
                            "::mlir::bufferization::BufferizationDialect", "::mlir::linalg::LinalgDialect",
@@ -30,8 +32,6 @@ def ConvBn : Pass<"fuse-conv-bn", "::mlir::ModuleOp"> {
     Option<"weights", "weights", "std::string", "\"auto\"",
            "auto: fold constants and parameters, run-time weights only where that is cheaper; constants: only "
            "constants; always: whatever the weights are">,
-    Option<"contractions", "contractions", "bool", "false",
-           "fold into matmuls too (a linear layer with batch normalisation)">,
   ];
 }
 
