@@ -5,9 +5,8 @@
 #id4 = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
 
 // Bias, residual and activation run on the output tile; a transposed weight is read as it lies.
-// CHECK-LABEL: function @epilogue
+// CHECK-LABEL: function @epilogue:
 // CHECK: kernel 0 contraction (planned): matmul, generic(addf), add, generic(maximumf)
-// CHECK-NEXT: function
 func.func @epilogue(%x: tensor<512x256xf32>, %w: tensor<384x256xf32>, %b: tensor<384xf32>, %r: tensor<512x384xf32>) -> tensor<512x384xf32> {
   %z = arith.constant 0.0 : f32
   %et = tensor.empty() : tensor<256x384xf32>
@@ -30,9 +29,9 @@ func.func @epilogue(%x: tensor<512x256xf32>, %w: tensor<384x256xf32>, %b: tensor
 }
 
 // An activation before a matmul is evaluated while its operand is loaded, unless someone else reads it.
-// CHECK-LABEL: function @prologue
+// CHECK-LABEL: function @prologue:
 // CHECK: kernel 0 contraction (planned): negf, matmul
-// CHECK-LABEL: function @prologue_read
+// CHECK-LABEL: function @prologue_read:
 // CHECK: plan: profile: prologue has readers outside the kernel
 // CHECK: kernel 0 pointwise (planned): negf
 // CHECK: kernel 1 contraction (planned): matmul
@@ -56,11 +55,11 @@ func.func @prologue_read(%x: tensor<512x256xf32>, %w: tensor<256x128xf32>) -> (t
 }
 
 // A tile of the output is as wide as a row of at most 128: a reduction along it, or the next matmul, is another kernel.
-// CHECK-LABEL: function @reduced
+// CHECK-LABEL: function @reduced:
 // CHECK: plan: profile: reduction crosses the producer's tiles
 // CHECK: kernel 0 contraction (planned): matmul
 // CHECK: kernel 1 row (planned): reduce(addf)
-// CHECK-LABEL: function @two
+// CHECK-LABEL: function @two:
 // CHECK: plan: profile: two heavy loop nests in one kernel
 // CHECK: kernel 0 contraction (planned): matmul, generic(maximumf)
 // CHECK: kernel 1 contraction (planned): matmul
@@ -89,10 +88,10 @@ func.func @two(%x: tensor<512x512xf32>, %w: tensor<512x512xf32>, %v: tensor<512x
 }
 
 // An epilogue over half of the tile's elements, and one that gives every element to several.
-// CHECK-LABEL: function @half
+// CHECK-LABEL: function @half:
 // CHECK: plan: profile: epilogue does not run over the output tile
 // CHECK: kernel 1 pointwise (planned): negf
-// CHECK-LABEL: function @spread
+// CHECK-LABEL: function @spread:
 // CHECK: plan: profile: epilogue does not run over the output tile
 // CHECK: kernel 1 pointwise (planned): add
 func.func @half(%x: tensor<512x256xf32>, %w: tensor<256x512xf32>) -> tensor<512x256xf32> {
@@ -117,10 +116,10 @@ func.func @spread(%x: tensor<512x256xf32>, %w: tensor<256x512xf32>, %y: tensor<4
 }
 
 // A pad is read as zeros, and a negation before it evaluated for each of the nine filter points. A costly activation is stored.
-// CHECK-LABEL: function @pad
+// CHECK-LABEL: function @pad:
 // CHECK: #0 negf -> #1 conv_2d_nchw_fchw:0 via pad
 // CHECK: kernel 0 contraction (planned): negf, conv_2d_nchw_fchw, exp
-// CHECK-LABEL: function @costly
+// CHECK-LABEL: function @costly:
 // CHECK: plan: joined kernel would take {{.*}} us longer
 // CHECK: kernel 0 pointwise (planned): generic(tanh, exp, erf)
 // CHECK: kernel 1 contraction (planned): conv_2d_nchw_fchw, exp

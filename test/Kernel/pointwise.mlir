@@ -5,9 +5,9 @@
 #row = affine_map<(d0, d1) -> (d0)>
 
 // A chain is one kernel; so is one whose intermediate is returned too (two results).
-// CHECK-LABEL: function @chain
+// CHECK-LABEL: function @chain:
 // CHECK: kernel 0 pointwise (planned): exp, negf
-// CHECK-LABEL: function @two_results
+// CHECK-LABEL: function @two_results:
 // CHECK: conditional dependency: multiple consumers
 // CHECK: plan: in kernel 0
 // CHECK: kernel 0 pointwise (planned): exp, negf
@@ -25,9 +25,9 @@ func.func @two_results(%x: tensor<64x128xf32>) -> (tensor<64x128xf32>, tensor<64
 }
 
 // A vector is evaluated where it is broadcast; one that is returned too would be stored once per use.
-// CHECK-LABEL: function @broadcast
+// CHECK-LABEL: function @broadcast:
 // CHECK: kernel 0 pointwise (planned): negf, generic(addf)
-// CHECK-LABEL: function @broadcast_stored
+// CHECK-LABEL: function @broadcast_stored:
 // CHECK: plan: profile: prologue has readers outside the kernel
 // CHECK: kernel 0 pointwise (planned): negf
 // CHECK: kernel 1 pointwise (planned): generic(addf)
@@ -55,7 +55,7 @@ func.func @broadcast_stored(%x: tensor<64x128xf32>, %v: tensor<64xf32>) -> (tens
 }
 
 // Glue between two operators is part of the kernel, whatever it does to the indices.
-// CHECK-LABEL: function @glue
+// CHECK-LABEL: function @glue:
 // CHECK: #0 exp -> #1 negf:0 via transpose, collapse_shape
 // CHECK: kernel 0 pointwise (planned): exp, negf
 func.func @glue(%x: tensor<64x128xf32>) -> tensor<8192xf32> {
@@ -70,9 +70,9 @@ func.func @glue(%x: tensor<64x128xf32>) -> tensor<8192xf32> {
 }
 
 // Values that stay live until the end need registers: the operator that ends them all may not fit.
-// CHECK-LABEL: function @live
+// CHECK-LABEL: function @live:
 // CHECK: kernel 0 pointwise (planned): exp, abs, negf, generic(addf, addf, addf)
-// FEW-LABEL: function @live
+// FEW-LABEL: function @live:
 // FEW: plan: resource: no tile of the fused kernel fits: registers=23 of 22, shared_bytes=0 of 166912
 // FEW: kernel 0 pointwise (planned): exp, abs, generic(addf, addf, addf)
 // FEW: kernel 1 pointwise (planned): negf

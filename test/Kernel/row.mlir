@@ -5,7 +5,7 @@
 #col = affine_map<(d0, d1) -> (d1)>
 
 // Maximum, subtraction, exponential, sum, division along one row each.
-// CHECK-LABEL: function @softmax
+// CHECK-LABEL: function @softmax:
 // CHECK: kernel 0 row (planned): reduce(maximumf), generic(subf, exp), reduce(addf), generic(divf)
 // CHECK-NEXT: function @sum_of_columns
 func.func @softmax(%x: tensor<512x1024xf32>) -> tensor<512x1024xf32> {
@@ -52,9 +52,9 @@ func.func @sum_of_columns(%x: tensor<512x512xf32>) -> tensor<512xf32> {
 
 // A statistic of each row goes back to its row. Read as a vector along the row it would need all rows first: what made the
 // row's elements stays outside, and the subtraction runs down the column that belongs to the statistic.
-// CHECK-LABEL: function @back_to_its_row
+// CHECK-LABEL: function @back_to_its_row:
 // CHECK: kernel 0 row (planned): exp, reduce(addf), generic(subf)
-// CHECK-LABEL: function @across
+// CHECK-LABEL: function @across:
 // CHECK: #0 exp -> #1 reduce(addf):0
 // CHECK: plan: profile: operators do not share their rows
 // CHECK: #0 exp -> #2 generic(subf):0
@@ -91,10 +91,10 @@ func.func @across(%x: tensor<512x512xf32>) -> tensor<512x512xf32> {
 }
 
 // Half of each row, put back in the other order (rotary embedding); half of the rows.
-// CHECK-LABEL: function @slice_along
+// CHECK-LABEL: function @slice_along:
 // CHECK: #1 generic(mulf) -> #2 add:1 via extract_slice, concat
 // CHECK: kernel 0 row (planned): reduce(addf), generic(mulf), add
-// CHECK-LABEL: function @slice_across
+// CHECK-LABEL: function @slice_across:
 // CHECK: #0 reduce(addf) -> #1 generic(mulf):1
 // CHECK: plan: profile: operators do not share their rows
 // CHECK: kernel 0 row (planned): reduce(addf)

@@ -3,7 +3,7 @@
 #id = affine_map<(n, c, h, w) -> (n, c, h, w)>
 
 // Pooling with what comes before (through the pad) and after.
-// CHECK-LABEL: function @pool
+// CHECK-LABEL: function @pool:
 // CHECK: #0 abs -> #1 pooling_nchw_max:0 via pad
 // CHECK: kernel 0 window (planned): abs, pooling_nchw_max, exp
 func.func @pool(%x: tensor<1x64x56x56xf32>, %win: tensor<3x3xf32>) -> tensor<1x64x56x56xf32> {
@@ -21,7 +21,7 @@ func.func @pool(%x: tensor<1x64x56x56xf32>, %win: tensor<3x3xf32>) -> tensor<1x6
 }
 
 // A depthwise convolution with its activation, both clamps of it; the pointwise convolution behind is another kernel.
-// CHECK-LABEL: function @depthwise
+// CHECK-LABEL: function @depthwise:
 // CHECK: plan: profile: no kernel class chains these loop nests
 // CHECK: kernel 0 window (planned): depthwise_conv_2d_nchw_chw, generic(maximumf, minimumf)
 // CHECK: kernel 1 contraction (planned): conv_2d_nchw_fchw
@@ -44,11 +44,11 @@ func.func @depthwise(%x: tensor<1x64x58x58xf32>, %w: tensor<64x3x3xf32>, %v: ten
 }
 
 // A second window would read the first one's halo; a mean over the image is no window.
-// CHECK-LABEL: function @two
+// CHECK-LABEL: function @two:
 // CHECK: plan: profile: no kernel class chains these loop nests
 // CHECK: kernel 0 window (planned): pooling_nchw_max
 // CHECK: kernel 1 window (planned): pooling_nchw_max
-// CHECK-LABEL: function @mean
+// CHECK-LABEL: function @mean:
 // CHECK: plan: profile: no kernel class chains these loop nests
 // CHECK: kernel 0 window (planned): pooling_nchw_max
 // CHECK: kernel 1 row (planned): reduce(addf)
