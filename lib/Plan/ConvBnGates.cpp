@@ -207,13 +207,11 @@ static void collectEdgeHints(Operation *consumer, Operation *producer,
   }
 }
 
-/// The hints on the operations and edges of the chain.
-static SmallVector<StringRef> hintsOf(const FoldInput &in) {
+/// The hints on the operations and edges of the path.
+static SmallVector<StringRef> hintsOf(ArrayRef<Operation *> path) {
   SmallVector<StringRef> words;
   Operation *previous = nullptr;
-  SmallVector<Operation *> ops{in.site.conv};
-  llvm::append_range(ops, in.cut.ops);
-  for (Operation *op : ops) {
+  for (Operation *op : path) {
     if (auto hint = op->getAttrOfType<StringAttr>(names::kHint))
       words.push_back(hint.getValue());
     if (previous)
@@ -223,12 +221,11 @@ static SmallVector<StringRef> hintsOf(const FoldInput &in) {
   return words;
 }
 
-/// The user's word: `never` and `mode=off` keep what the gates would fold, and
-/// `always` folds what does not pay, never what is not right.
-static Decision overridden(const FoldInput &in, Decision decision) {
-  SmallVector<StringRef> hints = hintsOf(in);
+Decision fuse::overridden(ArrayRef<Operation *> path,
+                          const FoldOptions &options, Decision decision) {
+  SmallVector<StringRef> hints = hintsOf(path);
   bool folds = decision.verdict == VerdictKind::Fuse;
-  if (folds && in.options.off)
+  if (folds && options.off)
     return Decision::keep(Reason::ModeOff, "mode=full or mode=fold-only");
   for (auto [word, reason] : {std::pair("never", Reason::HintNever),
                               std::pair("blocklist", Reason::BlockListed)})
@@ -240,7 +237,7 @@ static Decision overridden(const FoldInput &in, Decision decision) {
   for (auto [word, reason] : {std::pair("always", Reason::HintAlways),
                               std::pair("allowlist", Reason::AllowListed)})
     if (decision.gate() == Gate::Profit && llvm::is_contained(hints, word) &&
-        !in.options.off) {
+        !options.off) {
       decision.verdict = VerdictKind::Fuse;
       decision.flip =
           "without the override: " + stringifyReason(decision.reason).str();
@@ -268,7 +265,9 @@ BnChain fuse::decideFold(ConvSite &site, std::shared_ptr<ChannelExprs> exprs,
   for (auto gate : {numericsGate, profitGate})
     if (!refusal)
       refusal = gate(in);
-  Decision decision = overridden(in, refusal.value_or(Decision()));
+  SmallVector<Operation *> path{site.conv};
+  llvm::append_range(path, cut.ops);
+  Decision decision = overridden(path, options, refusal.value_or(Decision()));
   if (decision.verdict == VerdictKind::Fuse)
     decision.numeric = in.element().getIntOrFloatBitWidth() == 16
                            ? NumericClass::ChangesRounding

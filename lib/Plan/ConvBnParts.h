@@ -159,6 +159,12 @@ BnChain decideFold(ConvSite &site, std::shared_ptr<ChannelExprs> exprs,
                    const Cut &cut, const FoldOptions &options,
                    WeightKinds &kinds);
 
+/// The user's word on `path`, operations of which each reads the one before:
+/// `never` and `mode=off` keep what the gates would fold, and `always` folds
+/// what does not pay, never what is not right.
+Decision overridden(llvm::ArrayRef<mlir::Operation *> path,
+                    const FoldOptions &options, Decision decision);
+
 /// The folded weights, or why there are none.
 struct FoldResult {
   std::optional<FoldedConstants> constants;

@@ -26,6 +26,10 @@ struct FoldedWeights {
 /// Builds both: constants where the chain holds them, else operations.
 FoldedWeights buildWeights(mlir::OpBuilder &builder, const BnChain &chain);
 
+/// A tensor of the value that `root` has for each input channel.
+mlir::Value buildChannelTensor(mlir::OpBuilder &builder, const BnInput &input,
+                               ExprId root);
+
 /// An uninitialised tensor of the type and extents of `tensor`.
 mlir::Value emptyLike(mlir::OpBuilder &builder, mlir::Location loc,
                       mlir::Value tensor);

@@ -25,13 +25,15 @@ namespace fuse {
 
 using namespace mlir;
 
-/// One remark per chain; its number is part of the name, since
+/// One remark of category `fuse-fold` for `chain`, a BnChain or BnInput; its
+/// number is part of the name, since
 /// `--remark-policy=final` keeps one remark per location, name and category.
-static void emitRemark(FunctionOpInterface function,
-                       const fuse::BnChain &chain) {
+template <typename Chain>
+static void emitRemark(FunctionOpInterface function, StringRef kind,
+                       const Chain &chain, Operation *last) {
   using Arg = remark::detail::Remark::Arg;
   const fuse::Decision &decision = chain.decision;
-  std::string name = "conv-bn #" + std::to_string(chain.index);
+  std::string name = (kind + " #" + llvm::Twine(chain.index)).str();
   auto opts = remark::RemarkOpts::name(name)
                   .category("fuse-fold")
                   .function(function.getName());
@@ -39,7 +41,7 @@ static void emitRemark(FunctionOpInterface function,
     remark << Arg("Decision", chain.foldable() ? "folded" : "kept")
            << Arg("Reason", fuse::stringifyReason(decision.reason))
            << Arg("Convolution", fuse::describe(chain.conv))
-           << Arg("Last", fuse::describe(chain.last()))
+           << Arg("Last", fuse::describe(last))
            << Arg("Weights", fuse::stringifyWeightKind(chain.weights));
     for (const auto &[key, number] : decision.numbers)
       remark << Arg(key, fuse::formatNumber(number));
@@ -79,6 +81,22 @@ static bool foldAll(FunctionOpInterface function,
   return true;
 }
 
+/// Folds what stands in front of the convolutions, after what stands behind
+/// them. Returns true if there was anything.
+static bool foldInputs(FunctionOpInterface function,
+                       const fuse::FoldOptions &options) {
+  llvm::SetVector<Operation *> old;
+  for (const fuse::BnInput &input : fuse::findBnInputs(function, options)) {
+    if (function->getContext()->getRemarkEngine())
+      emitRemark(function, "bn-conv", input, input.ops.back());
+    if (input.foldable())
+      fuse::foldInput(input, old);
+  }
+  bool changed = !old.empty();
+  fuse::eraseUnused(std::move(old));
+  return changed;
+}
+
 namespace {
 struct ConvBnPass : fuse::impl::ConvBnBase<ConvBnPass> {
   using ConvBnBase::ConvBnBase;
@@ -98,8 +116,9 @@ struct ConvBnPass : fuse::impl::ConvBnBase<ConvBnPass> {
       std::vector<fuse::BnChain> chains = fuse::findBnChains(function, options);
       if (module->getContext()->getRemarkEngine())
         for (const fuse::BnChain &chain : chains)
-          emitRemark(function, chain);
+          emitRemark(function, "conv-bn", chain, chain.last());
       changed |= foldAll(function, chains);
+      changed |= foldInputs(function, options);
     }
     if (changed)
       fuse::refreshVerdicts(module);

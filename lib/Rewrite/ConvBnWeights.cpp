@@ -34,6 +34,7 @@ public:
 
   Value scaledFilter();
   Value initialValue();
+  Value channelTensor(ExprId root);
 
 private:
   static Operation *placeFor(const BnChain &chain);
@@ -44,7 +45,6 @@ private:
   llvm::DenseMap<ExprId, unsigned> readLeaves(ArrayRef<ExprId> order,
                                               SmallVector<Value> &inputs,
                                               SmallVector<AffineMap> &maps);
-  Value channelTensor(ExprId root);
   Value constantFilter();
   Value shiftTensor();
   Value destination();
@@ -315,4 +315,18 @@ FoldedWeights fuse::buildWeights(OpBuilder &builder, const BnChain &chain) {
   WeightBuilder weights(builder, chain);
   Value filter = weights.scaledFilter();
   return {filter, weights.initialValue()};
+}
+
+Value fuse::buildChannelTensor(OpBuilder &builder, const BnInput &input,
+                               ExprId root) {
+  // The last operation of the chain has the input's axes, and reads or comes
+  // after all that the expressions need.
+  BnChain chain;
+  chain.conv = cast<linalg::LinalgOp>(input.ops.back());
+  chain.ops = input.ops;
+  chain.filter = 0;
+  chain.channels = input.channels;
+  chain.exprs = input.exprs;
+  chain.scale = root;
+  return WeightBuilder(builder, chain).channelTensor(root);
 }

@@ -73,6 +73,9 @@ def Reason_UnsupportedConv : FuseReason<"UnsupportedConv", 24, "shape: convoluti
 def Reason_InitPerElement : FuseReason<"InitPerElement", 25, "shape: initial value is not per channel",
   "The convolution accumulates onto a tensor with a value of its own for each element (a residual, say), which a scale per "
   "channel would have to multiply in a pass of its own. Starting from zero or from a bias per channel flips it.">;
+def Reason_PaddedInput : FuseReason<"PaddedInput", 26, "shape: padding stands between scale and convolution",
+  "The convolution reads a border that the chain in front of it does not scale and shift: the border's zeros would have to "
+  "become values that the chain maps to zero. Only a scale alone commutes with a border of zeros.">;
 
 // Gate `numerics`.
 def Reason_ElementType : FuseReason<"ElementType", 40, "numerics: element type has no fusion rule",
@@ -154,8 +157,8 @@ def Fuse_Reason : I32EnumAttr<"Reason", "why a verdict is what it is", [
   Reason_CanFuse,
   Reason_AntiOutput, Reason_SideEffect, Reason_MultiConsumer, Reason_InPlaceProducer, Reason_OtherBlock, Reason_Cycle,
   Reason_CopyNeeded, Reason_Captured, Reason_BatchStatistics,
-  Reason_Shape, Reason_DynamicShape, Reason_Encoding, Reason_WrongAxis, Reason_UnsupportedConv,
-  Reason_InitPerElement,
+  Reason_Shape, Reason_DynamicShape, Reason_Encoding, Reason_WrongAxis, Reason_UnsupportedConv, Reason_InitPerElement,
+  Reason_PaddedInput,
   Reason_ElementType, Reason_FoldOverflow, Reason_FoldPrecision, Reason_FoldUnderflow, Reason_FoldUnchecked,
   Reason_IntensityMismatch, Reason_TwoHeavy, Reason_RowAcrossTiles, Reason_UnknownIntensity, Reason_NoChain, Reason_RowsDiffer,
   Reason_PrologueOutput, Reason_EpilogueShape,

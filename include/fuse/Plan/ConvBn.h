@@ -19,6 +19,7 @@
 #include "fuse/Device/Device.h"
 #include "fuse/Dialect/Decision.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include <memory>
 #include <vector>
@@ -134,6 +135,36 @@ struct BnChain {
 /// convolution that was folded before (`fuse.folded`) is left out.
 std::vector<BnChain> findBnChains(mlir::FunctionOpInterface function,
                                   const FoldOptions &options);
+
+/// A per-channel affine chain in front of a convolution, and whether to fold it
+/// into the weights.
+struct BnInput {
+  mutable mlir::linalg::LinalgOp conv; ///< interface methods are not const
+  mlir::Value source;                  ///< what the chain starts from
+  llvm::SmallVector<mlir::Operation *> ops;
+  /// Between the chain and the convolution, if it is there.
+  mutable mlir::tensor::PadOp pad;
+  unsigned index = 0; ///< in the function, in program order
+  Decision decision;
+  WeightKind weights = WeightKind::RunTime;
+
+  /// Dimensions of the input that index the filter, ascending.
+  llvm::SmallVector<unsigned, 2> channels;
+  std::shared_ptr<const ChannelExprs> exprs;
+  ExprId scale = 0;
+  std::optional<ExprId> shift;
+
+  bool foldable() const { return decision.verdict == VerdictKind::Fuse; }
+};
+
+/// All chains with a scale in front of the convolutions of `function`, each
+/// value of them with one reader.
+std::vector<BnInput> findBnInputs(mlir::FunctionOpInterface function,
+                                  const FoldOptions &options);
+
+/// What the accumulators of `conv` start from, per channel of its result: a
+/// null value if that is zero, nothing if it is spelled otherwise.
+std::optional<mlir::Value> initSource(mlir::linalg::LinalgOp conv);
 
 /// For each dimension of an elementwise operation's result, the dimension of
 /// `operand` that is read along it; nothing if `operand` is broadcast, sliced

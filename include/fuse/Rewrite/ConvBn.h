@@ -25,6 +25,11 @@ namespace fuse {
 /// function must be folded with the last one first.
 void foldChain(const BnChain &chain, llvm::SetVector<mlir::Operation *> &old);
 
+/// Lets the convolution read what the chain in front of it reads, with scaled
+/// weights and a shifted initial value. The chain stays, unused, and is added
+/// to `old`.
+void foldInput(const BnInput &input, llvm::SetVector<mlir::Operation *> &old);
+
 /// Erases those of `ops` that nothing needs, and what they alone needed.
 void eraseUnused(llvm::SetVector<mlir::Operation *> ops);
 
