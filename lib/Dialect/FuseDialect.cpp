@@ -214,6 +214,8 @@ LogicalResult FuseDialect::verifyOperationAttribute(Operation *op,
   }
   if (name == names::kGroup && !isa<GroupAttr>(value))
     return mismatch("#fuse.group");
+  if (name == names::kRecompute && !isa<UnitAttr>(value))
+    return mismatch("a unit attribute");
   if (name == names::kTile && !isa<TileAttr>(value))
     return mismatch("#fuse.tile");
   if (name == names::kOptions && !isa<DictionaryAttr>(value))

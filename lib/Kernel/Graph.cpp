@@ -117,7 +117,7 @@ bool Group::contains(unsigned id) const {
 }
 
 bool Group::isOutput(unsigned id, unsigned result) const {
-  if (internal == id)
+  if (llvm::is_contained(internal, id))
     return false;
   const GraphNode &n = node(id);
   return n.escapes[result] ||

@@ -26,7 +26,7 @@ static Group pairOf(const GateInput &in) {
   Group group{in.graph, {in.edge.producer, in.edge.consumer}};
   const GraphNode &producer = in.graph.nodes[in.edge.producer];
   if (!producer.escapes[in.edge.result])
-    group.internal = in.edge.producer;
+    group.internal = {in.edge.producer};
   return group;
 }
 
@@ -47,6 +47,13 @@ static void recordTile(const KernelClass &kernel, const TileCost &cost,
 static double flopsPerCachedLoad(const Device &device) {
   constexpr double kCacheToMemoryBandwidth = 4.6;
   return 4 * device.ridge() / kCacheToMemoryBandwidth;
+}
+
+bool fuse::isCheap(const FusionGraph &graph, unsigned id,
+                   const Device &device) {
+  const GraphNode &node = graph.nodes[id];
+  return node.role == Role::Elementwise && node.transcendentals == 0 &&
+         node.flopsPerPoint <= flopsPerCachedLoad(device);
 }
 
 /// Refuses to evaluate an elementwise producer again for every use of a

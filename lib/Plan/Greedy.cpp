@@ -14,6 +14,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "fuse/Plan/Planner.h"
+#include <cmath>
 #include <queue>
 
 using namespace mlir;
@@ -49,7 +50,9 @@ private:
   bool isCandidate(unsigned edge);
   std::optional<double> gainOf(unsigned edge);
   void join(unsigned edge);
-  Planning evaluate(SmallVector<unsigned, 4> ops, std::string &refusal);
+  void recompute(unsigned id);
+  Planning evaluate(SmallVector<unsigned, 4> ops, std::string &refusal,
+                    ArrayRef<unsigned> internal = {});
   double valueOf(const Planning &group) const;
   Plan result();
 
@@ -59,8 +62,11 @@ private:
   Objective objective;
   Limits limits;
   std::vector<Planning> groups;
-  std::vector<unsigned> groupOf;  ///< per operator
-  std::vector<std::string> notes; ///< per edge: why not
+  std::vector<unsigned> groupOf;    ///< per operator
+  std::vector<std::string> notes;   ///< per edge: why not
+  std::vector<unsigned> recomputed; ///< ascending
+  std::vector<SmallVector<unsigned, 2>>
+      edgesOf; ///< per operator: edges that leave it
 };
 
 } // namespace
@@ -123,7 +129,8 @@ double Greedy::valueOf(const Planning &group) const {
   return group.cost->work.dramBytes + 1;
 }
 
-Planning Greedy::evaluate(SmallVector<unsigned, 4> ops, std::string &refusal) {
+Planning Greedy::evaluate(SmallVector<unsigned, 4> ops, std::string &refusal,
+                          ArrayRef<unsigned> internal) {
   Planning planning;
   // Kernels are formed on tensors; memrefs are analysed only.
   if (llvm::any_of(ops, [&](unsigned id) {
@@ -133,7 +140,7 @@ Planning Greedy::evaluate(SmallVector<unsigned, 4> ops, std::string &refusal) {
     planning.ops = std::move(ops);
     return planning;
   }
-  Group group{graph, std::move(ops)};
+  Group group{graph, std::move(ops), SmallVector<unsigned, 1>(internal)};
   Decision reason;
   planning.kernel = classify(group, reason);
   if (!planning.kernel) {
@@ -152,6 +159,49 @@ Planning Greedy::evaluate(SmallVector<unsigned, 4> ops, std::string &refusal) {
   }
   planning.ops = std::move(group.ops);
   return planning;
+}
+
+/// Leaves a cheap operator of its own out of the kernels, if evaluating it
+/// again in each of its readers is predicted to be faster than storing it once.
+void Greedy::recompute(unsigned id) {
+  const GraphNode &node = graph.nodes[id];
+  unsigned own = groupOf[id];
+  auto isRecomputed = [&](unsigned other) {
+    return std::binary_search(recomputed.begin(), recomputed.end(), other);
+  };
+  bool alone = groups[own].ops.size() == 1 && groups[own].cost;
+  bool leaves = llvm::any_of(node.escapes, [](bool escape) { return escape; });
+  if (!alone || leaves || node.consumers.size() < 2 ||
+      !isCheap(graph, id, options.device) ||
+      !llvm::all_of(edgesOf[id], [&](unsigned e) { return isCandidate(e); }) ||
+      llvm::any_of(node.inputs, [&](const GraphInput &input) {
+        return input.producer && isRecomputed(*input.producer);
+      }))
+    return;
+  llvm::SmallSetVector<unsigned, 4> readers;
+  for (unsigned consumer : node.consumers)
+    readers.insert(groupOf[consumer]);
+  double gain = valueOf(groups[own]);
+  SmallVector<std::pair<unsigned, Planning>, 4> changed;
+  for (unsigned reader : readers) {
+    SmallVector<unsigned, 4> ops = groups[reader].ops;
+    if (!groups[reader].cost || ops.size() >= kMostKernelOperators)
+      return;
+    ops.insert(llvm::lower_bound(ops, id), id);
+    std::string ignored;
+    Planning joined = evaluate(std::move(ops), ignored, {id});
+    if (!joined.cost || joined.kernel != groups[reader].kernel)
+      return;
+    gain += valueOf(groups[reader]) - valueOf(joined);
+    joined.ops = groups[reader].ops;
+    changed.push_back({reader, std::move(joined)});
+  }
+  if (gain <= 0)
+    return;
+  for (auto &[reader, planning] : changed)
+    groups[reader] = std::move(planning);
+  groups[own] = Planning();
+  recomputed.push_back(id);
 }
 
 /// Gain of joining the groups at both ends of an edge; nothing, with a note, if
@@ -239,12 +289,17 @@ Plan Greedy::run() {
     if (!gain)
       continue;
     // What has become less is put back; rounding of equal gains is no change.
-    if (*gain < candidate.gain * (1 - 1e-9)) {
+    if (*gain < candidate.gain - 1e-9 * std::fabs(candidate.gain)) {
       queue.push({*gain, candidate.edge});
       continue;
     }
     join(candidate.edge);
   }
+  edgesOf.resize(count);
+  for (unsigned edge = 0; edge < decisions.size(); ++edge)
+    edgesOf[graph.facts.edges[edge].producer].push_back(edge);
+  for (unsigned id = 0; id < count; ++id)
+    recompute(id);
   return result();
 }
 
@@ -266,10 +321,11 @@ static unsigned rootOf(const FusionGraph &graph, ArrayRef<unsigned> ops) {
 
 Plan Greedy::result() {
   Plan plan;
+  plan.recomputed = recomputed;
   std::vector<int> number(groups.size(), -1);
   for (unsigned id = 0; id < graph.nodes.size(); ++id) {
     unsigned index = groupOf[id];
-    if (number[index] >= 0)
+    if (number[index] >= 0 || llvm::is_contained(recomputed, id))
       continue;
     number[index] = plan.kernels.size();
     PlannedKernel kernel;
@@ -283,6 +339,15 @@ Plan Greedy::result() {
   }
   for (unsigned edge = 0; edge < decisions.size(); ++edge) {
     const Edge &e = graph.facts.edges[edge];
+    if (std::binary_search(recomputed.begin(), recomputed.end(), e.consumer)) {
+      plan.edges.push_back("consumer is evaluated again by its readers");
+      continue;
+    }
+    if (std::binary_search(recomputed.begin(), recomputed.end(), e.producer)) {
+      plan.edges.push_back("recomputed in kernel " +
+                           std::to_string(number[groupOf[e.consumer]]));
+      continue;
+    }
     int a = number[groupOf[e.producer]], b = number[groupOf[e.consumer]];
     if (a == b)
       plan.edges.push_back("in kernel " + std::to_string(a));
@@ -304,8 +369,12 @@ void fuse::writePlan(const FunctionFacts &facts, const Plan &plan) {
   facts.function->walk([](Operation *op) {
     op->removeDiscardableAttr(names::kGroup);
     op->removeDiscardableAttr(names::kTile);
+    op->removeDiscardableAttr(names::kRecompute);
   });
   MLIRContext *context = facts.function->getContext();
+  for (unsigned id : plan.recomputed)
+    facts.operators[id].op->setDiscardableAttr(names::kRecompute,
+                                               UnitAttr::get(context));
   for (auto [number, kernel] : llvm::enumerate(plan.kernels)) {
     if (!kernel.kernel)
       continue;

@@ -32,6 +32,8 @@ private:
   std::string checkClass(PlanGroup &group);
   std::string checkTile(PlanGroup &group);
 
+  Group withRecomputed(const PlanGroup &group) const;
+
   const FusionGraph &graph;
   const VerdictOptions &options;
   std::vector<Decision> decisions;
@@ -41,6 +43,20 @@ private:
 
 static GroupAttr groupOf(Operation *op) {
   return op->getAttrOfType<GroupAttr>(names::kGroup);
+}
+
+/// The group with the operators that it evaluates again (`fuse.recompute`).
+Group Checker::withRecomputed(const PlanGroup &group) const {
+  Group all{graph, group.ops};
+  for (unsigned id : group.ops)
+    for (const GraphInput &input : graph.nodes[id].inputs)
+      if (input.producer && !all.contains(*input.producer) &&
+          graph.op(*input.producer)->hasAttr(names::kRecompute)) {
+        all.ops.insert(llvm::lower_bound(all.ops, *input.producer),
+                       *input.producer);
+        all.internal.push_back(*input.producer);
+      }
+  return all;
 }
 
 std::string Checker::checkPlace(PlanGroup &group) {
@@ -64,7 +80,7 @@ std::string Checker::checkPlace(PlanGroup &group) {
 
 /// No edge inside may be refused for correctness.
 std::string Checker::checkEdges(PlanGroup &group) {
-  Group inside{graph, group.ops};
+  Group inside = withRecomputed(group);
   for (auto [edge, decision] : llvm::zip_equal(graph.facts.edges, decisions)) {
     if (!inside.contains(edge.producer) || !inside.contains(edge.consumer))
       continue;
@@ -92,7 +108,7 @@ std::string Checker::checkClass(PlanGroup &group) {
       }))
     return "unknown kernel class '" + wanted.str() + "', known are " + known;
   Decision refusal;
-  group.kernel = classify({graph, group.ops}, refusal);
+  group.kernel = classify(withRecomputed(group), refusal);
   if (!group.kernel)
     return "no kernel class holds it: " + stringifyReason(refusal.reason).str();
   if (group.kernel->name() != wanted)
@@ -102,7 +118,7 @@ std::string Checker::checkClass(PlanGroup &group) {
 }
 
 std::string Checker::checkTile(PlanGroup &group) {
-  Group inside{graph, group.ops};
+  Group inside = withRecomputed(group);
   Limits limits = limitsOf(options);
   TileAttr tile;
   for (unsigned id : group.ops)

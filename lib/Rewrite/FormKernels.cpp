@@ -67,9 +67,9 @@ static bool belongsInside(Operation *op, Block *block) {
   }
   if (op->getBlock() != block || !isMemoryEffectFree(op))
     return false;
-  return isGlue(op) || llvm::any_of(op->getResults(), [](Value result) {
-           return isFreeInit(result);
-         });
+  return isGlue(op) || op->hasAttr(names::kRecompute) ||
+         llvm::any_of(op->getResults(),
+                      [](Value result) { return isFreeInit(result); });
 }
 
 /// Values that `op` and its regions use from outside of it.
@@ -146,7 +146,7 @@ KernelOp KernelBuilder::createKernel() {
   for (Operation *op : cloned) {
     Operation *copy = builder.clone(*op, mapping);
     for (StringRef name : {names::kGroup, names::kTile, names::kBoundary,
-                           names::kDep, names::kId})
+                           names::kDep, names::kId, names::kRecompute})
       copy->removeDiscardableAttr(name);
   }
   SmallVector<Value> yielded;

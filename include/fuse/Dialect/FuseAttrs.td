@@ -35,6 +35,7 @@ def Fuse_Dialect : Dialect {
     | `fuse.dep` | array of `#fuse.dep`: dependences, copies, effects, consumers |
     | `fuse.boundary` | array of `#fuse.boundary`, one per incoming edge |
     | `fuse.group`, `fuse.tile` | the plan: `#fuse.group`, and on the root `#fuse.tile` |
+    | `fuse.recompute` | the plan: the operator is evaluated again in every kernel that reads it |
     | `fuse.folded` | on a convolution: the chain that was folded into it |
 
     What the user states, on an operator:

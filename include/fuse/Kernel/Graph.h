@@ -87,9 +87,9 @@ struct RowSpace {
 struct Group {
   const FusionGraph &graph;
   llvm::SmallVector<unsigned, 4> ops;
-  /// An operator whose other readers are taken to be no reason to store its
-  /// result: they join the kernel, or it is evaluated again for them.
-  std::optional<unsigned> internal = std::nullopt;
+  /// Operators whose other readers are no reason to store their results: they
+  /// join the kernel, or the operator is evaluated again for them.
+  llvm::SmallVector<unsigned, 1> internal = {};
 
   bool contains(unsigned id) const;
   const GraphNode &node(unsigned id) const { return graph.nodes[id]; }

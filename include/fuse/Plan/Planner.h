@@ -40,9 +40,15 @@ struct PlannedKernel {
 };
 
 struct Plan {
+  /// Cheap operators that no kernel stores: each reader evaluates them again.
+  std::vector<unsigned> recomputed;
   std::vector<PlannedKernel> kernels; ///< by least operator id
   std::vector<std::string> edges; ///< per edge of the facts: what became of it
 };
+
+/// True if `id` is elementwise, without transcendentals, and takes no longer to
+/// evaluate than to load from the cache.
+bool isCheap(const FusionGraph &graph, unsigned id, const Device &device);
 
 /// Greedy planner: takes edges by predicted gain, joins their groups where the
 /// result is convex, has a kernel class, fits the device and gains. Edges that
