@@ -163,7 +163,9 @@ std::optional<Walk> ChainFinder::step(ConvSite &site, ChannelExprs &exprs,
   next.cut.ops.push_back(reader);
   next.cut.otherBlock |= reader->getBlock() != site.conv->getBlock();
   const Affine &after = next.cut.affine;
-  bool ends = after.scale &&
+  // A bias alone is folded behind convolutions only: behind a linear layer it
+  // is an epilogue like any other.
+  bool ends = (after.scale || !site.isContraction) &&
               (after.scale != before.scale || after.shift != before.shift);
   if (ends)
     next.ends.push_back(next.cut);
@@ -172,10 +174,17 @@ std::optional<Walk> ChainFinder::step(ConvSite &site, ChannelExprs &exprs,
   return next;
 }
 
+/// True if one of the ends has a scale, so that the chain is a batch norm.
+static bool hasScale(ArrayRef<Cut> ends) {
+  return llvm::any_of(
+      ends, [](const Cut &cut) { return cut.affine.scale.has_value(); });
+}
+
 /// The longest chain that folds, else the longest.
 void ChainFinder::choose(ConvSite &site, std::shared_ptr<ChannelExprs> exprs,
                          ArrayRef<Cut> ends) {
   std::optional<BnChain> chosen;
+  bool endsWithScale = hasScale(ends);
   for (const Cut &cut : llvm::reverse(ends.take_back(kMostEnds))) {
     if (llvm::any_of(cut.ops,
                      [&](Operation *op) { return claimed.contains(op); }))
@@ -184,8 +193,14 @@ void ChainFinder::choose(ConvSite &site, std::shared_ptr<ChannelExprs> exprs,
     if (site.isContraction && !hasKnownWeights &&
         !(*exprs)[*cut.affine.scale].axisSet)
       continue;
+    // A bias is no batch normalisation: it is folded where that is possible,
+    // and else not worth a word.
+    if (!cut.affine.scale && endsWithScale)
+      continue;
     BnChain chain = decideFold(site, exprs, cut, options, kinds);
     bool folds = chain.foldable();
+    if (chain.shiftOnly && !folds)
+      continue;
     if (folds || !chosen)
       chosen = std::move(chain);
     if (folds)
@@ -214,7 +229,7 @@ void ChainFinder::examine(ConvSite &site) {
     std::vector<Walk> further;
     // A chain that has its scale may end before a split; else every reader
     // is followed to say what keeps it.
-    bool ends = !walk.ends.empty() && readers.size() > 1;
+    bool ends = hasScale(walk.ends) && readers.size() > 1;
     walk.cut.consumers = std::max<unsigned>(walk.cut.consumers, readers.size());
     for (Operation *reader : readers) {
       if (ends || walk.cut.ops.size() >= kLongest)

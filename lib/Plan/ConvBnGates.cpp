@@ -254,7 +254,9 @@ BnChain fuse::decideFold(ConvSite &site, std::shared_ptr<ChannelExprs> exprs,
   in.chain.ops = cut.ops;
   in.chain.head = cut.head;
   in.chain.exprs = exprs;
-  in.chain.scale = *cut.affine.scale;
+  in.chain.shiftOnly = !cut.affine.scale;
+  in.chain.scale =
+      cut.affine.scale ? *cut.affine.scale : exprs->constant(in.element(), 1.0);
   in.chain.shift = cut.affine.shift;
   GateResult refusal = dependencyGate(in);
   if (!refusal)

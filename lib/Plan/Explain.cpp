@@ -77,11 +77,13 @@ ModuleReport fuse::reportOn(Operation *module, const VerdictOptions &options) {
     entry.keys = keys.of(*entry.facts);
     entry.kernels = kernelsOf(*entry.facts);
     for (auto [id, op] : llvm::enumerate(entry.facts->operators))
-      if (op.op->hasAttr(names::kFolded))
+      if (auto folded = op.op->getAttrOfType<StringAttr>(names::kFolded);
+          folded && folded.getValue() == "conv-bn")
         entry.folds.push_back({static_cast<unsigned>(id), true, Decision()});
     for (BnChain &chain : findBnChains(function, folding))
-      entry.folds.push_back(
-          {*entry.facts->idOf(chain.conv), false, chain.decision});
+      if (!chain.shiftOnly)
+        entry.folds.push_back(
+            {*entry.facts->idOf(chain.conv), false, chain.decision});
     report.functions.push_back(std::move(entry));
   }
   return report;

@@ -150,7 +150,9 @@ static Value buildFolded(const BnChain &chain) {
   conv->setOperand(chain.filter, weights.filter);
   cast<linalg::LinalgOp>(conv).setDpsInitOperand(0, weights.init);
   removeFacts(conv);
-  conv->setDiscardableAttr(names::kFolded, builder.getStringAttr("conv-bn"));
+  conv->setDiscardableAttr(
+      names::kFolded,
+      builder.getStringAttr(chain.shiftOnly ? "bias" : "conv-bn"));
   return applyReshapes(builder, chain, conv->getResult(0));
 }
 

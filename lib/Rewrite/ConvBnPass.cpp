@@ -116,7 +116,8 @@ struct ConvBnPass : fuse::impl::ConvBnBase<ConvBnPass> {
       std::vector<fuse::BnChain> chains = fuse::findBnChains(function, options);
       if (module->getContext()->getRemarkEngine())
         for (const fuse::BnChain &chain : chains)
-          emitRemark(function, "conv-bn", chain, chain.last());
+          emitRemark(function, chain.shiftOnly ? "conv-bias" : "conv-bn", chain,
+                     chain.last());
       changed |= foldAll(function, chains);
       changed |= foldInputs(function, options);
     }

@@ -242,6 +242,8 @@ Value WeightBuilder::constantFilter() {
 
 /// `w * s`, along the dimensions of the filter that the channels index.
 Value WeightBuilder::scaledFilter() {
+  if (chain.shiftOnly)
+    return linalg::LinalgOp(chain.conv)->getOperand(chain.filter);
   if (chain.constants)
     return constantFilter();
   linalg::LinalgOp conv = chain.conv;

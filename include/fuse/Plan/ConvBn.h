@@ -124,6 +124,8 @@ struct BnChain {
   /// included. None if that is zero.
   std::optional<ExprId> shift;
   bool initIsZero = false; ///< the convolution's own initial value is
+  /// A bias alone: the filter stays as it is, only the initial value changes.
+  bool shiftOnly = false;
   /// Present if the weights are constants whose value could be computed.
   std::shared_ptr<const FoldedConstants> constants;
 
