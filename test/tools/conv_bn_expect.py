@@ -27,6 +27,7 @@ LEGAL = {
     "other axis behind": 2,
     "shift cancels the bias": 2,
     "diagonal parameters": 0,
+    "in front": 4,
 }
 #: ... and wrong with these, for this reason; None: there is no chain.
 ILLEGAL: dict[str, tuple[int, str | None]] = {
@@ -82,6 +83,8 @@ def expectation(program: Program) -> Expectation:
     odd = program.form == "generic swapped" or program.marked("diagonal parameters")
     if odd or (program.layout == "split" and 1 not in program.split):
         return Expectation(None, None)
+    if program.marked("in front"):
+        return in_front(program)
     kept = refused_weights(program, program.mode)
     reported = refused_weights(program, "auto")
     if program.twist in ILLEGAL:
@@ -95,10 +98,26 @@ def expectation(program: Program) -> Expectation:
     chains = 2 if program.marked("shared filter", "stacked") else 1
     if kept and program.weights.endswith("norm") and program.norms[0].name == "negf":
         return Expectation(None, None)  # the negation by itself is a constant scale
-    if reported and program.marked("other axis behind"):
+    if reported and program.marked("other axis behind") and not parameters_are_full(program):
         # The longest chain is reported where none folds.
         reported = ILLEGAL["wrong axis"][1]
     return Expectation(0, (reported or "can fuse",) * chains) if kept else Expectation(chains)
+
+
+def in_front(program: Program) -> Expectation:
+    """A normalisation of the input: a shift does not go through a border."""
+    norm = program.norms[0]
+    shifts = norm.name not in ("scale only", "division")
+    border = any(program.low + program.high) and (shifts or program.pad_value != 0)
+    kept = "shape: padding stands between scale and convolution" if border else refused_weights(program, program.mode)
+    # The shift joins an initial value that is broadcast; other spellings of both, and a border of no width, need not
+    # be seen through.
+    plain = norm.style in ("map", "torch") and not norm.in_place and program.bias in ("none", "add")
+    if not plain or (program.low and not border and (shifts or program.pad_value != 0)):
+        return Expectation(0 if kept else None, None)
+    if kept and not border and program.mode == "constants":
+        return Expectation(0, None)
+    return Expectation(0, (kept,)) if kept else Expectation(1)
 
 
 def parameters_are_full(program: Program) -> bool:

@@ -288,6 +288,10 @@ def kernel(program: Program) -> Body:
     if program.marked("dynamic batch"):
         x = body.cast(x, frozenset({0}))
         body.ask_batch(x)
-    (_loop if program.marked("loop") else _chain)(body, x, w)
+    if program.marked("in front"):
+        x = _normalise(body, program.norms[0], x, program.channel_axes())[0][-1]
+        body.results.append(convolution(body, x, w))
+    else:
+        (_loop if program.marked("loop") else _chain)(body, x, w)
     body.results = [body.cast(one, frozenset()) for one in body.results]
     return body

@@ -94,7 +94,8 @@ class Checked:
     @property
     def found(self) -> str:
         """What the pass decided, for the table."""
-        gates = sorted({str(one.get("gate")) for one in self.folds if one["decision"] == "kept"})
+        kept = [str(one["reason"]) for one in self.folds if one["decision"] == "kept"]
+        gates = sorted({reason.partition(":")[0] for reason in kept})
         if any(one["decision"] == "folded" for one in self.folds):
             return "folded"
         return f"kept by {', '.join(gates)}" if gates else "no chain"
@@ -165,6 +166,16 @@ def check_rest(one: Checked, text: str) -> None:
         one.problems.append(f"missed fold: expected {rest} elementwise operations to be left, found {left}")
 
 
+def remarked(path: Path) -> list[dict]:
+    """The decisions on chains in front of convolutions, which only remarks tell."""
+    found = []
+    for remark in path.read_text().split("--- !") if path.exists() else []:
+        entries = dict(re.findall(r"^[ -]*(\w+): +'?([^'\n]*)", remark, re.MULTILINE))
+        if entries.get("Name", "").startswith("bn-conv"):
+            found.append({key.lower(): entries[key] for key in ("Function", "Decision", "Reason")})
+    return found
+
+
 def run(source: Path, tool: str, flags: list[str], scratch: Path, timeout: float) -> list[Array]:
     """Transform (if there are flags), lower and run; the saved results."""
     runner = Runner(tool, 0, timeout)
@@ -190,14 +201,16 @@ def check_batch(batch: list[Checked], settings: Settings) -> None:
         stock.write_text(strip_dialect(text, "fuse"))
         mode = batch[0].program.mode
         flags = settings.flags if settings.flags is not None else ["--fuse-boundary", f"--fuse-conv-bn=weights={mode}"]
-        flags = [*flags, f"--fuse-explain=json file={report}"]
+        remarks = scratch / "remarks.yaml"
+        flags = [*flags, f"--fuse-explain=json file={report}", f"--remarks-output-file={remarks}"]
+        flags += ["--remarks-filter=fuse-fold", "--remark-format=yaml"]
         what = "unfolded"
         try:
             (scratch / "plain").mkdir()
             plain = run(stock, str(llvm_bin() / "mlir-opt"), [], scratch / "plain", settings.timeout)
             what = "folded"
             folded = run(source, settings.tool, flags, scratch, settings.timeout)
-            folds = json.loads(report.read_text())["folds"]
+            folds = json.loads(report.read_text())["folds"] + remarked(remarks)
         except StageError as error:
             if len(batch) == 1:
                 lines = str(error).partition("PLEASE submit")[0].splitlines()[:6]
