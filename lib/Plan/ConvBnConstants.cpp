@@ -88,7 +88,7 @@ ChannelEvaluator::leaf(const ChannelNode &node) {
   for (ArrayRef<unsigned> dim : llvm::reverse(node.axes))
     for (unsigned axis : llvm::reverse(dim)) {
       size_t position = llvm::find(channels, axis) - channels.begin();
-      strides[position] = stride;
+      strides[position] += stride; // a diagonal has one axis twice
       stride *= shape[position];
     }
   if (stride != static_cast<int64_t>(elements->values.size()))

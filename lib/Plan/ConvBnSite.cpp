@@ -41,7 +41,7 @@ static std::optional<SmallVector<int64_t>> loopsOf(linalg::LinalgOp op,
     if ((!dim && !(zero && zero.getValue() == 0)) ||
         (dim && used[dim.getPosition()]))
       return std::nullopt;
-    loops.push_back(dim ? dim.getPosition() : -1);
+    loops.push_back(dim ? int64_t(dim.getPosition()) : -1);
     if (dim)
       used[dim.getPosition()] = true;
   }
