@@ -71,7 +71,16 @@ void fuse::collectCopies(FunctionFacts &facts) {
   // many overwriting operations each is reported instead, which is safe.
   constexpr unsigned kMostAnalysed = 1000;
   SmallVector<Operation *> writers;
-  facts.function->walk([&](Operation *op) {
+  // Kernels are formed: what is in one is no operator of the function.
+  auto forEachOperation = [&](llvm::function_ref<void(Operation *)> visit) {
+    facts.function->walk<WalkOrder::PreOrder>([&](Operation *op) {
+      if (isa<KernelOp>(op))
+        return WalkResult::skip();
+      visit(op);
+      return WalkResult::advance();
+    });
+  };
+  forEachOperation([&](Operation *op) {
     if (overwritesData(op))
       writers.push_back(op);
   });
@@ -101,7 +110,7 @@ void fuse::collectCopies(FunctionFacts &facts) {
           report(operand);
     return;
   }
-  facts.function->walk([&](Operation *op) {
+  forEachOperation([&](Operation *op) {
     auto bufferizable = options.dynCastBufferizableOp(op);
     if (!bufferizable || isa<CallOpInterface>(op))
       return;

@@ -13,6 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "fuse/Plan/GroupOrder.h"
 #include "fuse/Plan/Planner.h"
 #include <cmath>
 #include <queue>
@@ -43,12 +44,12 @@ public:
   Greedy(const FusionGraph &graph, ArrayRef<Decision> decisions,
          const VerdictOptions &options, Objective objective)
       : graph(graph), decisions(decisions), options(options),
-        objective(objective), limits(limitsOf(options)) {}
+        objective(objective), limits(limitsOf(options)), order(graph) {}
   Plan run();
 
 private:
   bool isCandidate(unsigned edge);
-  std::optional<double> gainOf(unsigned edge);
+  std::optional<double> gainOf(unsigned edge, bool checkCycles = true);
   void join(unsigned edge);
   void recompute(unsigned id);
   Planning evaluate(SmallVector<unsigned, 4> ops, std::string &refusal,
@@ -62,7 +63,7 @@ private:
   Objective objective;
   Limits limits;
   std::vector<Planning> groups;
-  std::vector<unsigned> groupOf;    ///< per operator
+  GroupOrder order;
   std::vector<std::string> notes;   ///< per edge: why not
   std::vector<unsigned> recomputed; ///< ascending
   std::vector<SmallVector<unsigned, 2>>
@@ -74,34 +75,6 @@ private:
 Limits fuse::limitsOf(const VerdictOptions &options) {
   return {options.registers(),
           options.device.sharedPerBlock * options.boundary};
-}
-
-bool fuse::wouldMakeCycle(const FusionGraph &graph, ArrayRef<unsigned> groupOf,
-                          const Group &merged) {
-  constexpr unsigned kMostVisited = 4096;
-  unsigned last = merged.ops.back();
-  SmallVector<unsigned> worklist;
-  llvm::DenseSet<unsigned> visited;
-  // Forward from what the merged group feeds, over operators before its last
-  // one.
-  auto feed = [&](unsigned id) {
-    for (unsigned consumer : graph.nodes[id].consumers)
-      if (consumer < last && !merged.contains(consumer) &&
-          visited.insert(consumer).second)
-        worklist.push_back(consumer);
-  };
-  for (unsigned id : merged.ops)
-    feed(id);
-  while (!worklist.empty()) {
-    if (visited.size() > kMostVisited)
-      return true;
-    unsigned id = worklist.pop_back_val();
-    for (unsigned consumer : graph.nodes[id].consumers)
-      if (merged.contains(consumer))
-        return true;
-    feed(id);
-  }
-  return false;
 }
 
 /// Joined or not, an edge is no candidate where fusing is not known to be
@@ -165,7 +138,7 @@ Planning Greedy::evaluate(SmallVector<unsigned, 4> ops, std::string &refusal,
 /// again in each of its readers is predicted to be faster than storing it once.
 void Greedy::recompute(unsigned id) {
   const GraphNode &node = graph.nodes[id];
-  unsigned own = groupOf[id];
+  unsigned own = order.groupOf(id);
   auto isRecomputed = [&](unsigned other) {
     return std::binary_search(recomputed.begin(), recomputed.end(), other);
   };
@@ -180,7 +153,7 @@ void Greedy::recompute(unsigned id) {
     return;
   llvm::SmallSetVector<unsigned, 4> readers;
   for (unsigned consumer : node.consumers)
-    readers.insert(groupOf[consumer]);
+    readers.insert(order.groupOf(consumer));
   double gain = valueOf(groups[own]);
   SmallVector<std::pair<unsigned, Planning>, 4> changed;
   for (unsigned reader : readers) {
@@ -206,10 +179,10 @@ void Greedy::recompute(unsigned id) {
 
 /// Gain of joining the groups at both ends of an edge; nothing, with a note, if
 /// they cannot be joined.
-std::optional<double> Greedy::gainOf(unsigned edge) {
+std::optional<double> Greedy::gainOf(unsigned edge, bool checkCycles) {
   const Edge &e = graph.facts.edges[edge];
-  const Planning &a = groups[groupOf[e.producer]],
-                 &b = groups[groupOf[e.consumer]];
+  const Planning &a = groups[order.groupOf(e.producer)],
+                 &b = groups[order.groupOf(e.consumer)];
   std::string &note = notes[edge];
   if (!a.cost || !b.cost) {
     note = "one side has no kernel class or tile";
@@ -234,7 +207,8 @@ std::optional<double> Greedy::gainOf(unsigned edge) {
   Planning joined = evaluate(std::move(ops), note);
   if (!joined.cost)
     return std::nullopt;
-  if (wouldMakeCycle(graph, groupOf, merged)) {
+  if (checkCycles && order.wouldMakeCycle(order.groupOf(e.producer),
+                                          order.groupOf(e.consumer))) {
     note = "joined groups would wait for an operator between them";
     return std::nullopt;
   }
@@ -254,7 +228,7 @@ std::optional<double> Greedy::gainOf(unsigned edge) {
 
 void Greedy::join(unsigned edge) {
   const Edge &e = graph.facts.edges[edge];
-  unsigned into = groupOf[e.producer], from = groupOf[e.consumer];
+  unsigned into = order.groupOf(e.producer), from = order.groupOf(e.consumer);
   SmallVector<unsigned, 4> ops;
   std::merge(groups[into].ops.begin(), groups[into].ops.end(),
              groups[from].ops.begin(), groups[from].ops.end(),
@@ -262,8 +236,7 @@ void Greedy::join(unsigned edge) {
   std::string ignored;
   groups[into] = evaluate(std::move(ops), ignored);
   groups[from] = Planning();
-  for (unsigned id : groups[into].ops)
-    groupOf[id] = into;
+  order.join(into, from);
 }
 
 Plan Greedy::run() {
@@ -272,18 +245,19 @@ Plan Greedy::run() {
   for (unsigned id = 0; id < count; ++id) {
     std::string ignored;
     groups.push_back(evaluate({id}, ignored));
-    groupOf.push_back(id);
   }
+  // Cycles are looked for when an edge is taken: joins before that make some
+  // and undo some.
   std::priority_queue<Candidate> queue;
   for (unsigned edge = 0; edge < decisions.size(); ++edge)
     if (isCandidate(edge))
-      if (std::optional<double> gain = gainOf(edge))
+      if (std::optional<double> gain = gainOf(edge, /*checkCycles=*/false))
         queue.push({*gain, edge});
   while (!queue.empty()) {
     Candidate candidate = queue.top();
     queue.pop();
     const Edge &e = graph.facts.edges[candidate.edge];
-    if (groupOf[e.producer] == groupOf[e.consumer])
+    if (order.groupOf(e.producer) == order.groupOf(e.consumer))
       continue;
     std::optional<double> gain = gainOf(candidate.edge);
     if (!gain)
@@ -324,7 +298,7 @@ Plan Greedy::result() {
   plan.recomputed = recomputed;
   std::vector<int> number(groups.size(), -1);
   for (unsigned id = 0; id < graph.nodes.size(); ++id) {
-    unsigned index = groupOf[id];
+    unsigned index = order.groupOf(id);
     if (number[index] >= 0 || llvm::is_contained(recomputed, id))
       continue;
     number[index] = plan.kernels.size();
@@ -345,10 +319,11 @@ Plan Greedy::result() {
     }
     if (std::binary_search(recomputed.begin(), recomputed.end(), e.producer)) {
       plan.edges.push_back("recomputed in kernel " +
-                           std::to_string(number[groupOf[e.consumer]]));
+                           std::to_string(number[order.groupOf(e.consumer)]));
       continue;
     }
-    int a = number[groupOf[e.producer]], b = number[groupOf[e.consumer]];
+    int a = number[order.groupOf(e.producer)],
+        b = number[order.groupOf(e.consumer)];
     if (a == b)
       plan.edges.push_back("in kernel " + std::to_string(a));
     else

@@ -12,6 +12,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "fuse/Plan/VerifyPlan.h"
+#include "fuse/Plan/GroupOrder.h"
+#include "llvm/ADT/SCCIterator.h"
 
 using namespace mlir;
 using namespace fuse;
@@ -24,7 +26,7 @@ public:
   Checker(const FusionGraph &graph, const VerdictOptions &options)
       : graph(graph), options(options),
         decisions(decideEdges(graph.facts, options)) {}
-  void check(PlanGroup &group, ArrayRef<unsigned> groupOf);
+  void check(PlanGroup &group);
 
 private:
   std::string checkPlace(PlanGroup &group);
@@ -167,36 +169,105 @@ std::string Checker::checkTile(PlanGroup &group) {
   return "";
 }
 
-void Checker::check(PlanGroup &group, ArrayRef<unsigned> groupOf) {
+void Checker::check(PlanGroup &group) {
   for (auto step : {&Checker::checkPlace, &Checker::checkEdges,
                     &Checker::checkClass, &Checker::checkTile}) {
     group.problem = (this->*step)(group);
     if (!group.problem.empty())
       return;
   }
-  if (wouldMakeCycle(graph, groupOf, {graph, group.ops})) {
-    group.where = graph.op(group.ops.back());
-    group.problem = "it is not convex: an operator outside needs one of its "
-                    "results and is needed by another";
+}
+
+namespace {
+/// The graph with every group as one node.
+struct Contracted {
+  struct Node {
+    int64_t group = -1; ///< none: an operator of its own
+    SmallVector<Node *, 4> next;
+  };
+  Contracted(const FusionGraph &graph,
+             const std::map<int64_t, PlanGroup> &groups);
+  std::vector<Node> nodes; ///< per node that waits; a group's first for it
+  Node root;               ///< leads to all
+};
+} // namespace
+
+template <> struct llvm::GraphTraits<Contracted::Node *> {
+  using NodeRef = Contracted::Node *;
+  using ChildIteratorType = NodeRef *;
+  static NodeRef getEntryNode(NodeRef node) { return node; }
+  static ChildIteratorType child_begin(NodeRef node) {
+    return node->next.begin();
+  }
+  static ChildIteratorType child_end(NodeRef node) { return node->next.end(); }
+};
+
+Contracted::Contracted(const FusionGraph &graph,
+                       const std::map<int64_t, PlanGroup> &groups) {
+  WaitGraph waits(graph, /*planned=*/true);
+  nodes.resize(waits.position.size());
+  std::vector<Node *> nodeOf;
+  for (Node &node : nodes)
+    nodeOf.push_back(&node);
+  for (auto &[id, group] : groups)
+    for (unsigned op : group.ops) {
+      nodeOf[op] = nodeOf[group.ops.front()];
+      nodeOf[op]->group = id;
+    }
+  for (unsigned node = 0; node < nodes.size(); ++node)
+    for (unsigned next : waits.after[node])
+      if (nodeOf[node] != nodeOf[next])
+        nodeOf[node]->next.push_back(nodeOf[next]);
+  for (Node &node : nodes)
+    root.next.push_back(&node);
+}
+
+/// As one kernel each, groups of a cycle would wait for each other.
+static void checkCycles(const FusionGraph &graph,
+                        std::map<int64_t, PlanGroup> &groups) {
+  Contracted contracted(graph, groups);
+  for (auto it = llvm::scc_begin(&contracted.root); !it.isAtEnd(); ++it) {
+    if (it->size() < 2)
+      continue;
+    SmallVector<int64_t> cycle;
+    for (Contracted::Node *node : *it)
+      if (node->group >= 0)
+        cycle.push_back(node->group);
+    llvm::sort(cycle);
+    std::string problem = "it is not convex: an operator outside needs one of "
+                          "its results and is needed by another";
+    if (cycle.size() > 1)
+      problem =
+          "groups " +
+          llvm::join(llvm::map_range(
+                         cycle, [](int64_t id) { return std::to_string(id); }),
+                     ", ") +
+          " need each other's results";
+    for (int64_t id : cycle) {
+      PlanGroup &group = groups[id];
+      if (!group.problem.empty())
+        continue;
+      group.where = graph.op(group.ops.back());
+      group.problem = problem;
+    }
   }
 }
 
 std::vector<PlanGroup> fuse::readPlan(const FusionGraph &graph,
                                       const VerdictOptions &options) {
   std::map<int64_t, PlanGroup> groups;
-  std::vector<unsigned> membership(graph.nodes.size(), ~0u);
   for (unsigned id = 0; id < graph.nodes.size(); ++id)
     if (GroupAttr attr = groupOf(graph.op(id))) {
       PlanGroup &group = groups[attr.getId()];
       group.id = attr.getId();
       group.ops.push_back(id);
-      membership[id] = attr.getId();
     }
   Checker checker(graph, options);
   std::vector<PlanGroup> result;
-  for (auto &[id, group] : groups) {
-    checker.check(group, membership);
+  for (auto &[id, group] : groups)
+    checker.check(group);
+  checkCycles(graph, groups);
+  for (auto &[id, group] : groups)
     result.push_back(std::move(group));
-  }
   return result;
 }

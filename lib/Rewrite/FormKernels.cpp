@@ -35,6 +35,13 @@ public:
       : group(group) {
     for (unsigned id : group.ops)
       members.insert(graph.op(id));
+    first = last = members.front();
+    for (Operation *op : members) {
+      if (op->isBeforeInBlock(first))
+        first = op;
+      if (last->isBeforeInBlock(op))
+        last = op;
+    }
   }
   /// False if an operation between the group's first and last operator uses a
   /// result and cannot be moved behind the kernel.
@@ -44,10 +51,14 @@ private:
   void collect();
   void findOutputs();
   bool moveUsersBehind(Operation *kernel);
+  bool moveBeforeUsers(Operation *kernel);
   KernelOp createKernel();
 
   const PlanGroup &group;
   llvm::SetVector<Operation *> members; ///< the group's operators
+  /// Of the members, as they stand now: an earlier-formed kernel may have moved
+  /// some behind others.
+  Operation *first = nullptr, *last = nullptr;
   llvm::SetVector<Operation *>
       cloned; ///< members, glue and free values, in order
   llvm::SetVector<Value> inputs;
@@ -65,11 +76,13 @@ static bool belongsInside(Operation *op, Block *block) {
     return !type ||
            (matchPattern(op, m_Constant(&elements)) && elements.isSplat());
   }
-  if (op->getBlock() != block || !isMemoryEffectFree(op))
+  if (!isMemoryEffectFree(op))
     return false;
-  return isGlue(op) || op->hasAttr(names::kRecompute) ||
-         llvm::any_of(op->getResults(),
-                      [](Value result) { return isFreeInit(result); });
+  if (llvm::any_of(op->getResults(),
+                   [](Value result) { return isFreeInit(result); }))
+    return true;
+  return op->getBlock() == block &&
+         (isGlue(op) || op->hasAttr(names::kRecompute));
 }
 
 /// Values that `op` and its regions use from outside of it.
@@ -82,7 +95,7 @@ static SmallVector<Value> usedValues(Operation *op) {
 void KernelBuilder::collect() {
   Block *block = members.front()->getBlock();
   SmallVector<Operation *> worklist(members.begin(), members.end());
-  llvm::DenseSet<Operation *> inside(members.begin(), members.end());
+  llvm::SetVector<Operation *> inside(members.begin(), members.end());
   while (!worklist.empty())
     for (Value value : usedValues(worklist.pop_back_val())) {
       Operation *def = value.getDefiningOp();
@@ -91,10 +104,26 @@ void KernelBuilder::collect() {
         worklist.push_back(def);
       }
     }
-  // Constants may stand in an outer block: they come first.
-  for (Operation *op : inside)
+  // Constants and inits may stand in an outer block: they come first, what an
+  // init is made of before it.
+  SmallVector<Operation *> outer;
+  for (Operation *op : llvm::reverse(inside))
     if (op->getBlock() != block)
-      cloned.insert(op);
+      outer.push_back(op);
+  while (!outer.empty()) {
+    Operation *op = outer.back();
+    Operation *needed = nullptr;
+    for (Value operand : op->getOperands())
+      if (Operation *def = operand.getDefiningOp();
+          def && inside.contains(def) && !cloned.contains(def))
+        needed = def;
+    if (needed) {
+      outer.push_back(needed);
+      continue;
+    }
+    cloned.insert(op);
+    outer.pop_back();
+  }
   SmallVector<Operation *> ordered;
   for (Operation *op : inside)
     if (op->getBlock() == block)
@@ -127,7 +156,6 @@ void KernelBuilder::findOutputs() {
 }
 
 KernelOp KernelBuilder::createKernel() {
-  Operation *last = members.back();
   OpBuilder builder(last->getContext());
   builder.setInsertionPointAfter(last);
   SmallVector<Location> locations;
@@ -161,7 +189,7 @@ KernelOp KernelBuilder::createKernel() {
 bool KernelBuilder::moveUsersBehind(Operation *kernel) {
   llvm::SmallDenseSet<Value> results(outputs.begin(), outputs.end()), late;
   SmallVector<Operation *> users;
-  for (Operation *op = members.front()->getNextNode(); op != kernel;
+  for (Operation *op = first->getNextNode(); op != kernel;
        op = op->getNextNode()) {
     SmallVector<Value> used = usedValues(op);
     bool needsLate =
@@ -175,12 +203,30 @@ bool KernelBuilder::moveUsersBehind(Operation *kernel) {
     users.push_back(op);
     late.insert(op->result_begin(), op->result_end());
   }
-  for (Operation *op : members)
-    if (llvm::any_of(usedValues(op),
-                     [&](Value value) { return late.contains(value); }))
-      return false;
+  // Glue that leaves the group too is both copied into it and moved.
+  if (llvm::any_of(inputs, [&](Value value) { return late.contains(value); }))
+    return false;
   for (Operation *op : llvm::reverse(users))
     op->moveAfter(kernel);
+  return true;
+}
+
+/// Moves `kernel` before the first operation that needs its results; false if
+/// one of its inputs is not there yet.
+bool KernelBuilder::moveBeforeUsers(Operation *kernel) {
+  Operation *user = first;
+  auto needsResult = [&](Operation *op) {
+    return llvm::any_of(usedValues(op), [&](Value value) {
+      return llvm::is_contained(outputs, value);
+    });
+  };
+  while (user != kernel && (members.contains(user) || !needsResult(user)))
+    user = user->getNextNode();
+  for (Value input : inputs)
+    if (Operation *def = input.getDefiningOp())
+      if (def->getBlock() == user->getBlock() && !def->isBeforeInBlock(user))
+        return false;
+  kernel->moveBefore(user);
   return true;
 }
 
@@ -188,7 +234,7 @@ bool KernelBuilder::build() {
   collect();
   findOutputs();
   KernelOp kernel = createKernel();
-  if (!moveUsersBehind(kernel)) {
+  if (!moveUsersBehind(kernel) && !moveBeforeUsers(kernel)) {
     kernel.erase();
     return false;
   }

@@ -87,9 +87,9 @@ bool Splitter::analyse() {
   }
   for (Value value : frozen)
     if (llvm::any_of(value.getUsers(), [&](Operation *user) {
-          while (user->getBlock() != &main.getBody().front())
-            user = user->getParentOp();
-          return !moved.contains(user);
+          // A user in another block of the function stays.
+          Operation *here = main.getBody().front().findAncestorOpInBlock(*user);
+          return !here || !moved.contains(here);
         }))
       frontier.push_back(value);
   return computes;
@@ -147,10 +147,8 @@ void Splitter::buildBody() {
   for (Value value : frontier) {
     BlockArgument argument = block.addArgument(value.getType(), value.getLoc());
     value.replaceUsesWithIf(argument, [&](OpOperand &use) {
-      Operation *user = use.getOwner();
-      while (user->getBlock() != &block)
-        user = user->getParentOp();
-      return !moved.contains(user);
+      Operation *here = block.findAncestorOpInBlock(*use.getOwner());
+      return !here || !moved.contains(here);
     });
   }
   for (Operation *op : llvm::reverse(moved))

@@ -56,12 +56,6 @@ bool isCheap(const FusionGraph &graph, unsigned id, const Device &device);
 Plan planGreedily(const FusionGraph &graph, llvm::ArrayRef<Decision> decisions,
                   const VerdictOptions &options, Objective objective);
 
-/// True if some path leads from an operator of one group to one of the other
-/// through an operator outside both: as one kernel they would wait for
-/// themselves. Says yes where the search would take too long.
-bool wouldMakeCycle(const FusionGraph &graph, llvm::ArrayRef<unsigned> groupOf,
-                    const Group &merged);
-
 /// Share of the device that kernels may use under `options`.
 Limits limitsOf(const VerdictOptions &options);
 
