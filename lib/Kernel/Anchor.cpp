@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Classes.h"
+#include "Follow.h"
 
 using namespace mlir;
 using namespace fuse;
@@ -60,6 +61,29 @@ static SmallVector<unsigned> downstreamOf(const Group &group, unsigned anchor) {
   return result;
 }
 
+/// True if every operator of `after` runs over the elements of the anchor's
+/// output in one order only, so that a block needs no other block's tile.
+static bool runsOverTile(const Group &group, unsigned anchor,
+                         ArrayRef<unsigned> after) {
+  llvm::SmallDenseMap<unsigned, Origins> loops;
+  linalg::LinalgOp op = group.graph.op(anchor);
+  for (auto [loop, extent] : llvm::enumerate(op.getStaticLoopRanges()))
+    loops[anchor].push_back(ownLoop(loop, extent));
+  for (unsigned id : after) {
+    Origins own(group.graph.op(id).getNumLoops());
+    for (const GraphInput &input : group.node(id).inputs) {
+      if (!input.producer || !loops.contains(*input.producer))
+        continue;
+      std::optional<Origins> found = followForward(
+          group.graph, *input.producer, id, input, loops[*input.producer]);
+      if (!found || !mergeOrigins(own, *found))
+        return false;
+    }
+    loops[id] = std::move(own);
+  }
+  return true;
+}
+
 std::optional<Decision> fuse::matchAroundAnchor(const Group &group,
                                                 unsigned anchor) {
   double elements = group.node(anchor).parallel;
@@ -84,6 +108,9 @@ std::optional<Decision> fuse::matchAroundAnchor(const Group &group,
           .number("points", node.points)
           .number("elements", elements);
   }
+  if (!runsOverTile(group, anchor, after))
+    return Decision::keep(Reason::EpilogueTiles,
+                          "reads of the output tile alone, all in one order");
   return std::nullopt;
 }
 

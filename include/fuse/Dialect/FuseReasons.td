@@ -112,6 +112,11 @@ def Reason_EpilogueShape : FuseReason<"EpilogueShape", 67, "profile: epilogue do
   "An epilogue runs once per element of the tile that the contraction or window computed. This operator has another iteration "
   "space: it broadcasts the result.">;
 
+def Reason_EpilogueTiles : FuseReason<"EpilogueTiles", 68, "profile: epilogue reads other tiles",
+  "A block holds one tile of the contraction's or window's output. This operator also needs elements of other tiles: it reads the "
+  "result twice in different orders (a matrix plus its transpose), or a part of it that is moved (a rotated half). Reading it in "
+  "one order only flips it.">;
+
 // Gate `resource`.
 def Reason_Memory : FuseReason<"Memory", 80, "resource: intermediate data exceeds memory",
   "The bytes of both operators together exceed the device memory.">;
@@ -161,7 +166,7 @@ def Fuse_Reason : I32EnumAttr<"Reason", "why a verdict is what it is", [
   Reason_PaddedInput,
   Reason_ElementType, Reason_FoldOverflow, Reason_FoldPrecision, Reason_FoldUnderflow, Reason_FoldUnchecked,
   Reason_IntensityMismatch, Reason_TwoHeavy, Reason_RowAcrossTiles, Reason_UnknownIntensity, Reason_NoChain, Reason_RowsDiffer,
-  Reason_PrologueOutput, Reason_EpilogueShape,
+  Reason_PrologueOutput, Reason_EpilogueShape, Reason_EpilogueTiles,
   Reason_Memory, Reason_MemoryBound, Reason_Registers, Reason_NoTile, Reason_TooLarge,
   Reason_NoGain, Reason_Recomputed, Reason_ComputedOnce, Reason_RunTimeWeights, Reason_NonConstantWeights,
   Reason_HintNever, Reason_HintAlways, Reason_BlockListed, Reason_AllowListed, Reason_ModeOff, Reason_ModeFoldOnly]> {
