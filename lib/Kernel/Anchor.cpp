@@ -12,7 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Classes.h"
-#include "Follow.h"
+#include "Evaluations.h"
 
 using namespace mlir;
 using namespace fuse;
@@ -117,21 +117,17 @@ std::optional<Decision> fuse::matchAroundAnchor(const Group &group,
 void fuse::addWork(const Group &group, unsigned anchor,
                    llvm::function_ref<double(unsigned)> evaluations,
                    const Device &device, KernelWork &work) {
-  llvm::SmallDenseMap<unsigned, double> times;
+  Evaluations times(group);
   for (const GraphInput &input : group.node(anchor).inputs)
     if (input.producer && group.contains(*input.producer))
-      times[*input.producer] =
-          std::max(times[*input.producer], evaluations(input.operand));
+      times.addRead(*input.producer, input.operand, evaluations(input.operand));
   // A prologue of a prologue is evaluated as often as that is.
   SmallVector<unsigned> before = upstreamOf(group, anchor);
   for (unsigned id : llvm::reverse(before))
-    for (const GraphInput &input : group.node(id).inputs)
-      if (input.producer && group.contains(*input.producer))
-        times[*input.producer] = std::max(times[*input.producer], times[id]);
+    times.carry(id);
   for (unsigned id : group.ops) {
     const GraphNode &node = group.node(id);
-    auto it = times.find(id);
-    double count = it == times.end() ? 1 : it->second;
+    double own = times.of(id), count = own == 0 ? 1 : own;
     double flops =
         id == anchor ? node.flops : node.flopsPerPoint * node.points * count;
     // Tensor units multiply 16-bit floats; f32 runs on the vector units unless

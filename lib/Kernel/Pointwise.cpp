@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Classes.h"
+#include "Evaluations.h"
 
 using namespace fuse;
 
@@ -55,19 +56,15 @@ public:
         addressRegisters(device) + liveRegisters(group) * perThread;
     Traffic traffic = trafficOf(group);
     cost.work.dramBytes = traffic.read + traffic.written;
-    llvm::SmallDenseMap<unsigned, double> evaluations;
+    Evaluations evaluations(group);
     for (unsigned id : llvm::reverse(group.ops)) {
       const GraphNode &node = group.node(id);
-      double own = std::max(1.0, evaluations[id]);
+      if (node.points == points && (group.hasOutput(id) || !evaluations.of(id)))
+        evaluations.addOwn(id);
+      evaluations.carry(id);
+      double own = std::max(1.0, evaluations.of(id));
       cost.work.flops += vectorFlops(node, node.flops * own, device);
       cost.work.transcendentals += node.transcendentals * own;
-      for (const GraphInput &input : node.inputs)
-        if (input.producer && group.contains(*input.producer)) {
-          double &times = evaluations[*input.producer];
-          times = std::max(times,
-                           own * evaluationsAlong(group.graph, *input.producer,
-                                                  id, input.operand));
-        }
     }
     cost.work.blocks = std::max(1.0, std::ceil(points / tile.sizes[0]));
     cost.work.threads = tile.threads;

@@ -50,6 +50,7 @@ public:
 private:
   bool isCandidate(unsigned edge);
   std::optional<double> gainOf(unsigned edge, bool checkCycles = true);
+  std::vector<unsigned> joinAlong(ArrayRef<unsigned> edges, bool &joined);
   void join(unsigned edge);
   void recompute(unsigned id);
   Planning evaluate(SmallVector<unsigned, 4> ops, std::string &refusal,
@@ -90,8 +91,7 @@ bool Greedy::isCandidate(unsigned edge) {
   bool judgement =
       gate == Gate::Profile || gate == Gate::Resource || gate == Gate::Profit;
   return judgement && decision.reason != Reason::TooLarge &&
-         decision.reason != Reason::ComputedOnce &&
-         decision.reason != Reason::Recomputed;
+         decision.reason != Reason::ComputedOnce;
 }
 
 double Greedy::valueOf(const Planning &group) const {
@@ -207,6 +207,12 @@ std::optional<double> Greedy::gainOf(unsigned edge, bool checkCycles) {
   Planning joined = evaluate(std::move(ops), note);
   if (!joined.cost)
     return std::nullopt;
+  // A row kernel evaluates a row's statistic once and keeps it.
+  if (decisions[edge].reason == Reason::Recomputed &&
+      joined.kernel->name() != "row") {
+    note = "producer would be recomputed";
+    return std::nullopt;
+  }
   if (checkCycles && order.wouldMakeCycle(order.groupOf(e.producer),
                                           order.groupOf(e.consumer))) {
     note = "joined groups would wait for an operator between them";
@@ -239,20 +245,20 @@ void Greedy::join(unsigned edge) {
   order.join(into, from);
 }
 
-Plan Greedy::run() {
-  unsigned count = graph.nodes.size();
-  notes.resize(decisions.size());
-  for (unsigned id = 0; id < count; ++id) {
-    std::string ignored;
-    groups.push_back(evaluate({id}, ignored));
-  }
+/// Joins groups along `edges`, best gain first; those that could not be joined
+/// are returned. True in `joined` if any was.
+std::vector<unsigned> Greedy::joinAlong(ArrayRef<unsigned> edges,
+                                        bool &joined) {
   // Cycles are looked for when an edge is taken: joins before that make some
   // and undo some.
+  std::vector<unsigned> refused;
   std::priority_queue<Candidate> queue;
-  for (unsigned edge = 0; edge < decisions.size(); ++edge)
-    if (isCandidate(edge))
-      if (std::optional<double> gain = gainOf(edge, /*checkCycles=*/false))
-        queue.push({*gain, edge});
+  for (unsigned edge : edges) {
+    if (std::optional<double> gain = gainOf(edge, /*checkCycles=*/false))
+      queue.push({*gain, edge});
+    else
+      refused.push_back(edge);
+  }
   while (!queue.empty()) {
     Candidate candidate = queue.top();
     queue.pop();
@@ -260,14 +266,44 @@ Plan Greedy::run() {
     if (order.groupOf(e.producer) == order.groupOf(e.consumer))
       continue;
     std::optional<double> gain = gainOf(candidate.edge);
-    if (!gain)
+    if (!gain) {
+      refused.push_back(candidate.edge);
       continue;
+    }
     // What has become less is put back; rounding of equal gains is no change.
     if (*gain < candidate.gain - 1e-9 * std::fabs(candidate.gain)) {
       queue.push({*gain, candidate.edge});
       continue;
     }
     join(candidate.edge);
+    joined = true;
+  }
+  return refused;
+}
+
+Plan Greedy::run() {
+  unsigned count = graph.nodes.size();
+  notes.resize(decisions.size());
+  for (unsigned id = 0; id < count; ++id) {
+    std::string ignored;
+    groups.push_back(evaluate({id}, ignored));
+  }
+  std::vector<unsigned> edges;
+  for (unsigned edge = 0; edge < decisions.size(); ++edge)
+    if (isCandidate(edge))
+      edges.push_back(edge);
+  // A larger group may hold what its parts could not: a prologue all of whose
+  // readers have joined, a row's statistic beside the row.
+  constexpr unsigned kMostRounds = 4;
+  for (unsigned round = 0; round < kMostRounds; ++round) {
+    bool joined = false;
+    edges = joinAlong(edges, joined);
+    if (!joined)
+      break;
+    llvm::erase_if(edges, [&](unsigned edge) {
+      const Edge &e = graph.facts.edges[edge];
+      return order.groupOf(e.producer) == order.groupOf(e.consumer);
+    });
   }
   edgesOf.resize(count);
   for (unsigned edge = 0; edge < decisions.size(); ++edge)

@@ -4,7 +4,6 @@
 // Two matmuls, each with an epilogue that reads the other's result: no operator waits for itself, but the two kernels would wait for
 // each other. One takes both epilogues.
 // CHECK-LABEL: function @each_other:
-// CHECK: plan: joined groups would wait for an operator between them
 // CHECK: kernel 0 contraction (planned): matmul, sub, mul
 // CHECK-NEXT: kernel 1 contraction (planned): matmul
 func.func @each_other(%x: tensor<256x256xf32>, %w: tensor<256x256xf32>, %v: tensor<256x256xf32>) -> (tensor<256x256xf32>, tensor<256x256xf32>) {
