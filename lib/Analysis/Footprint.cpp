@@ -218,7 +218,12 @@ SmallVector<Count> fuse::loopExtents(linalg::LinalgOp op, ExtentNamer &namer) {
   for (OpOperand *input : op.getDpsInputOperands())
     operands.push_back(input);
   llvm::SmallBitVector opaque(op.getNumLoops());
-  for (OpOperand *operand : operands)
+  auto isKnown = [&](unsigned loop) {
+    return extents[loop] && extents[loop]->isStatic() && !opaque.test(loop);
+  };
+  for (OpOperand *operand : operands) {
+    if (llvm::all_of(llvm::seq(op.getNumLoops()), isKnown))
+      break;
     for (auto [dim, expr] :
          llvm::enumerate(op.getMatchingIndexingMap(operand).getResults())) {
       auto loop = dyn_cast<AffineDimExpr>(expr);
@@ -233,6 +238,7 @@ SmallVector<Count> fuse::loopExtents(linalg::LinalgOp op, ExtentNamer &namer) {
       slot = namer.extent(operand->get(), dim);
       opaque[position] = hasOpaqueSize(operand->get(), dim);
     }
+  }
   SmallVector<Count> result;
   for (auto [loop, extent] : llvm::enumerate(extents))
     result.push_back(extent ? *extent

@@ -17,16 +17,26 @@
 using namespace mlir;
 using namespace fuse;
 
+namespace {
+/// Numbers the values of one operation in order of first use.
+class ValueNumbers {
+public:
+  unsigned operator()(Value value) {
+    return numbers.try_emplace(value, numbers.size()).first->second;
+  }
+
+private:
+  llvm::SmallDenseMap<Value, unsigned, 16> numbers;
+};
+} // namespace
+
 /// Hash of one operation's structure: name, types, inherent attributes
 /// (whatever a tool attaches besides them does not count), and of its regions
 /// with values numbered in order.
-static uint64_t structuralHash(Operation *root) {
+static uint64_t hashText(Operation *root) {
   std::string text;
   llvm::raw_string_ostream os(text);
-  llvm::DenseMap<Value, unsigned> numbers;
-  auto number = [&](Value value) {
-    return numbers.try_emplace(value, numbers.size()).first->second;
-  };
+  ValueNumbers number;
   root->walk<WalkOrder::PreOrder>([&](Operation *op) {
     os << op->getName() << '(';
     for (Value operand : op->getOperands())
@@ -49,6 +59,37 @@ static uint64_t structuralHash(Operation *root) {
       os << "->" << number(result) << ':' << result.getType();
   });
   return llvm::xxh3_64bits(text);
+}
+
+/// What hashText prints, by the addresses of unique objects: equal within a
+/// process where the text is, and much cheaper.
+static uint64_t fingerprint(Operation *root) {
+  llvm::hash_code hash(0);
+  ValueNumbers number;
+  root->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    hash = llvm::hash_combine(hash, op->getName().getAsOpaquePointer(),
+                              op->getNumOperands(), op->getNumRegions(),
+                              op->getPropertiesStorageSize()
+                                  ? op->hashProperties()
+                                  : hash_value(op->getAttrDictionary()));
+    for (Value operand : op->getOperands())
+      hash = llvm::hash_combine(hash, op == root ? 0 : number(operand),
+                                operand.getType());
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        for (BlockArgument argument : block.getArguments())
+          hash = llvm::hash_combine(hash, number(argument), argument.getType());
+    for (Value result : op->getResults())
+      hash = llvm::hash_combine(hash, number(result), result.getType());
+  });
+  return hash;
+}
+
+uint64_t EdgeKeys::structuralHash(Operation *op) {
+  auto [slot, isNew] = hashes.try_emplace(fingerprint(op), 0);
+  if (isNew)
+    slot->second = hashText(op);
+  return slot->second;
 }
 
 std::vector<std::string> EdgeKeys::of(const FunctionFacts &facts) {

@@ -32,6 +32,8 @@ static void emitKernelRemarks(const FunctionFacts &facts, const Plan &plan) {
                     .function(facts.function.getName());
     auto remark = remark::passed(
         remarkLocation(facts.operators[kernel.root].op.getLoc()), opts);
+    if (!remark)
+      return;
     const TileCost &cost = kernel.cost;
     remark << Arg("Class", kernel.kernel->name())
            << Arg("Root", describe(facts.operators[kernel.root].op))

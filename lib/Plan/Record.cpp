@@ -178,6 +178,9 @@ static void emitRemark(const FunctionFacts &facts, const Edge &edge,
                   .function(facts.function.getName());
   Location loc = remarkLocation(consumer.op.getLoc());
   auto emit = [&](remark::detail::InFlightRemark remark) {
+    // Nobody listens.
+    if (!remark)
+      return;
     remark << Arg("Verdict", stringifyVerdictKind(decision.verdict))
            << Arg("Reason", stringifyReason(decision.reason))
            << Arg("Producer",

@@ -19,7 +19,7 @@ Count::Count(int64_t value) : constant(value) {}
 
 Count Count::symbol(std::string name) {
   Count result;
-  result.terms[{std::move(name)}] = 1;
+  result.addTerm({std::move(name)}, 1);
   return result;
 }
 
@@ -35,29 +35,40 @@ std::optional<int64_t> Count::value() const {
   return constant;
 }
 
+const Count::Terms &Count::symbolic() const {
+  static const Terms none;
+  return terms ? *terms : none;
+}
+
 void Count::addTerm(const Monomial &monomial, int64_t coefficient) {
-  int64_t &slot = monomial.empty() ? constant : terms[monomial];
+  if (monomial.empty()) {
+    overflow_ |= __builtin_add_overflow(constant, coefficient, &constant);
+    return;
+  }
+  auto changed = std::make_shared<Terms>(symbolic());
+  int64_t &slot = (*changed)[monomial];
   overflow_ |= __builtin_add_overflow(slot, coefficient, &slot);
-  if (!monomial.empty() && slot == 0)
-    terms.erase(monomial);
+  if (slot == 0)
+    changed->erase(monomial);
+  terms = changed->empty() ? nullptr : std::move(changed);
 }
 
 Count &Count::operator+=(const Count &other) {
   overflow_ |= other.overflow_;
   addTerm({}, other.constant);
-  for (const auto &[monomial, coefficient] : other.terms)
+  for (const auto &[monomial, coefficient] : other.symbolic())
     addTerm(monomial, coefficient);
   return *this;
 }
 
 Count &Count::operator*=(const Count &other) {
-  if (terms.empty() && other.terms.empty()) {
+  if (!terms && !other.terms) {
     overflow_ |= other.overflow_ |
                  __builtin_mul_overflow(constant, other.constant, &constant);
     return *this;
   }
   auto all = [](const Count &count) {
-    std::map<Monomial, int64_t> result = count.terms;
+    Terms result = count.symbolic();
     if (count.constant != 0)
       result[{}] = count.constant;
     return result;
@@ -80,14 +91,14 @@ Count &Count::operator*=(const Count &other) {
 namespace fuse {
 bool operator==(const Count &a, const Count &b) {
   return a.overflow_ == b.overflow_ && a.constant == b.constant &&
-         a.terms == b.terms;
+         a.symbolic() == b.symbolic();
 }
 } // namespace fuse
 
 Count Count::evaluate(const std::map<std::string, int64_t> &values) const {
   Count result(constant);
   result.overflow_ = overflow_;
-  for (const auto &[monomial, coefficient] : terms) {
+  for (const auto &[monomial, coefficient] : symbolic()) {
     Count term(coefficient);
     for (const std::string &name : monomial) {
       auto it = values.find(name);
@@ -99,7 +110,7 @@ Count Count::evaluate(const std::map<std::string, int64_t> &values) const {
 }
 
 void Count::collectSymbols(std::set<std::string> &names) const {
-  for (const auto &[monomial, coefficient] : terms)
+  for (const auto &[monomial, coefficient] : symbolic())
     names.insert(monomial.begin(), monomial.end());
 }
 
@@ -107,7 +118,7 @@ std::string Count::str() const {
   if (overflow_)
     return "overflow";
   std::string text;
-  for (const auto &[monomial, coefficient] : terms) {
+  for (const auto &[monomial, coefficient] : symbolic()) {
     text += text.empty() ? "" : " + ";
     if (coefficient != 1)
       text += std::to_string(coefficient) + "*";

@@ -17,6 +17,7 @@
 #include "fuse/Device/Device.h"
 #include "fuse/Dialect/Decision.h"
 #include "llvm/ADT/StringMap.h"
+#include <unordered_map>
 
 namespace fuse {
 
@@ -80,7 +81,10 @@ public:
   std::vector<std::string> of(const FunctionFacts &facts);
 
 private:
+  uint64_t structuralHash(mlir::Operation *op);
+
   llvm::StringMap<unsigned> occurrences;
+  std::unordered_map<uint64_t, uint64_t> hashes; ///< by fingerprint
 };
 
 /// Writes `fuse.id`, `fuse.cost` and `fuse.dep` on every operator of `facts`

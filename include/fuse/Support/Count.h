@@ -15,6 +15,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -33,7 +34,7 @@ public:
   static Count overflow();
 
   bool overflowed() const { return overflow_; }
-  bool isStatic() const { return !overflow_ && terms.empty(); }
+  bool isStatic() const { return !overflow_ && !terms; }
   /// The value, if it depends on no dynamic extent and did not overflow.
   std::optional<int64_t> value() const;
   bool isZero() const { return isStatic() && constant == 0; }
@@ -53,10 +54,14 @@ public:
 
 private:
   using Monomial = std::vector<std::string>;
+  using Terms = std::map<Monomial, int64_t>;
+  const Terms &symbolic() const;
   void addTerm(const Monomial &monomial, int64_t coefficient);
 
   int64_t constant = 0;
-  std::map<Monomial, int64_t> terms;
+  /// Shared by copies, never changed, null where no extent is dynamic: most
+  /// counts are static, and there are many.
+  std::shared_ptr<const Terms> terms;
   bool overflow_ = false;
 };
 
