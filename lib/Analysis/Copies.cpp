@@ -62,6 +62,15 @@ static bool allReachable(FunctionOpInterface function) {
   });
 }
 
+/// One-Shot analysis refuses with an error what it cannot bufferize (a loop
+/// whose yielded tensor is another one); that is no error of the program.
+static bool analyseQuietly(FunctionOpInterface function,
+                           bufferization::OneShotAnalysisState &state) {
+  ScopedDiagnosticHandler quiet(function->getContext(),
+                                [](Diagnostic &) { return success(); });
+  return succeeded(bufferization::analyzeOp(function, state));
+}
+
 void fuse::collectCopies(FunctionFacts &facts) {
   // The analysis sees tensors through an interface that the bufferization
   // dialect attaches: passes load it.
@@ -71,16 +80,7 @@ void fuse::collectCopies(FunctionFacts &facts) {
   // many overwriting operations each is reported instead, which is safe.
   constexpr unsigned kMostAnalysed = 1000;
   SmallVector<Operation *> writers;
-  // Kernels are formed: what is in one is no operator of the function.
-  auto forEachOperation = [&](llvm::function_ref<void(Operation *)> visit) {
-    facts.function->walk<WalkOrder::PreOrder>([&](Operation *op) {
-      if (isa<KernelOp>(op))
-        return WalkResult::skip();
-      visit(op);
-      return WalkResult::advance();
-    });
-  };
-  forEachOperation([&](Operation *op) {
+  walkProgram(facts.function, [&](Operation *op) {
     if (overwritesData(op))
       writers.push_back(op);
   });
@@ -101,7 +101,7 @@ void fuse::collectCopies(FunctionFacts &facts) {
   bufferization::OneShotAnalysisState state(facts.function, options);
   bool analysed = writers.size() <= kMostAnalysed &&
                   allReachable(facts.function) &&
-                  succeeded(bufferization::analyzeOp(facts.function, state));
+                  analyseQuietly(facts.function, state);
   if (!analysed) {
     for (Operation *op : writers)
       for (OpOperand &operand : op->getOpOperands())
@@ -110,7 +110,7 @@ void fuse::collectCopies(FunctionFacts &facts) {
           report(operand);
     return;
   }
-  forEachOperation([&](Operation *op) {
+  walkProgram(facts.function, [&](Operation *op) {
     auto bufferizable = options.dynCastBufferizableOp(op);
     if (!bufferizable || isa<CallOpInterface>(op))
       return;

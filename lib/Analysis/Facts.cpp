@@ -21,6 +21,17 @@
 using namespace mlir;
 using namespace fuse;
 
+void fuse::walkProgram(FunctionOpInterface function,
+                       llvm::function_ref<void(Operation *)> visit) {
+  function->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    if (isa<KernelOp>(op))
+      return WalkResult::skip();
+    visit(op);
+    return isa<linalg::LinalgOp>(op) ? WalkResult::skip()
+                                     : WalkResult::advance();
+  });
+}
+
 std::string fuse::bodyEffect(linalg::LinalgOp op) {
   std::string effect;
   op.getBlock()->walk([&](Operation *nested) {
@@ -275,7 +286,7 @@ void FunctionFacts::collectEdges() {
       // Backward through glue; each path end that is an operator is an edge.
       SmallVector<std::pair<Value, SmallVector<Operation *, 2>>> worklist{
           {operand.get(), {}}};
-      llvm::DenseSet<Value> visited;
+      llvm::SmallDenseSet<Value, 8> visited;
       while (!worklist.empty()) {
         auto [value, glue] = worklist.pop_back_val();
         Operation *def = value.getDefiningOp();
@@ -305,8 +316,8 @@ void FunctionFacts::collectConsumers() {
     for (OpResult result : facts.op->getResults()) {
       Consumers consumers;
       SmallVector<Value> worklist{result};
-      llvm::DenseSet<Value> visited;
-      llvm::DenseSet<Operation *> capturing;
+      llvm::SmallDenseSet<Value, 8> visited;
+      llvm::SmallDenseSet<Operation *, 4> capturing;
       while (!worklist.empty()) {
         Value value = worklist.pop_back_val();
         if (!visited.insert(value).second)

@@ -33,7 +33,7 @@ static void collectInputs(const FunctionFacts &facts, OpOperand &operand,
                           double bytes, GraphNode &node) {
   SmallVector<std::pair<Value, SmallVector<Operation *, 2>>> worklist{
       {operand.get(), {}}};
-  llvm::DenseSet<Value> visited;
+  llvm::SmallDenseSet<Value, 8> visited;
   while (!worklist.empty()) {
     auto [value, glue] = worklist.pop_back_val();
     if (!visited.insert(value).second || isFreeInit(value))

@@ -377,7 +377,9 @@ Plan fuse::planGreedily(const FusionGraph &graph, ArrayRef<Decision> decisions,
 }
 
 void fuse::writePlan(const FunctionFacts &facts, const Plan &plan) {
-  facts.function->walk([](Operation *op) {
+  walkProgram(facts.function, [](Operation *op) {
+    if (op->getDiscardableAttrDictionary().empty())
+      return;
     op->removeDiscardableAttr(names::kGroup);
     op->removeDiscardableAttr(names::kTile);
     op->removeDiscardableAttr(names::kRecompute);

@@ -100,13 +100,12 @@ static void addOwnFacts(const FunctionFacts &facts, DepLists &lists) {
 }
 
 void fuse::writeFacts(const FunctionFacts &facts) {
-  facts.function->walk<WalkOrder::PreOrder>([](Operation *op) {
-    if (isa<KernelOp>(op))
-      return WalkResult::skip();
+  walkProgram(facts.function, [](Operation *op) {
+    if (op->getDiscardableAttrDictionary().empty())
+      return;
     for (StringRef name :
          {names::kId, names::kCost, names::kDep, names::kBoundary})
       op->removeDiscardableAttr(name);
-    return WalkResult::advance();
   });
   Builder builder(facts.function->getContext());
   for (auto [id, op] : llvm::enumerate(facts.operators)) {
@@ -256,7 +255,7 @@ void fuse::diagnoseInput(const FunctionFacts &facts) {
              "its edges are kept";
   diagnoseStated(facts);
   llvm::DenseSet<StringRef> named;
-  facts.function->walk([&](Operation *op) {
+  walkProgram(facts.function, [&](Operation *op) {
     StringRef dialect = op->getName().getDialectNamespace();
     StringRef conversion = conversionFor(dialect);
     if (!conversion.empty() && named.insert(dialect).second)

@@ -122,6 +122,11 @@ private:
   llvm::DenseSet<std::pair<unsigned, unsigned>> hazards;
 };
 
+/// Calls `visit` for every operation of `function` in program order, those in
+/// bodies of structured operations and in formed kernels left out.
+void walkProgram(mlir::FunctionOpInterface function,
+                 llvm::function_ref<void(mlir::Operation *)> visit);
+
 /// Name of the first effect in the body of `op` that must happen exactly once
 /// (a store, an atomic, an unknown operation); empty if there is none.
 std::string bodyEffect(mlir::linalg::LinalgOp op);
