@@ -66,8 +66,7 @@ static SmallVector<unsigned> downstreamOf(const Group &group, unsigned anchor) {
 static bool runsOverTile(const Group &group, unsigned anchor,
                          ArrayRef<unsigned> after) {
   llvm::SmallDenseMap<unsigned, Origins> loops;
-  linalg::LinalgOp op = group.graph.op(anchor);
-  for (auto [loop, extent] : llvm::enumerate(op.getStaticLoopRanges()))
+  for (auto [loop, extent] : llvm::enumerate(group.node(anchor).extents))
     loops[anchor].push_back(ownLoop(loop, extent));
   for (unsigned id : after) {
     Origins own(group.graph.op(id).getNumLoops());

@@ -17,14 +17,13 @@
 using namespace mlir;
 using namespace fuse;
 
-/// Loops of `op` as pieces of one row-major index, so that operators of equal
+/// Loops of `node` as pieces of one row-major index, so that operators of equal
 /// size compare; by themselves where an inner extent is dynamic.
-static Origins ownLoops(linalg::LinalgOp op) {
-  SmallVector<int64_t> extents = op.getStaticLoopRanges();
+static Origins ownLoops(const GraphNode &node) {
+  ArrayRef<int64_t> extents = node.extents;
   Origins loops(extents.size());
   bool dynamic = extents.size() > 1 &&
-                 llvm::any_of(ArrayRef<int64_t>(extents).drop_front(),
-                              ShapedType::isDynamic);
+                 llvm::any_of(extents.drop_front(), ShapedType::isDynamic);
   int64_t stride = 1;
   for (size_t loop = extents.size(); loop-- > 0;) {
     loops[loop] = ownLoop(dynamic ? loop + 1 : 0, extents[loop]);
@@ -48,17 +47,6 @@ static size_t hashOfRead(const GraphInput &input, linalg::LinalgOp consumer) {
                                   OperationEquivalence::ignoreHashValue,
                                   OperationEquivalence::IgnoreLocations));
   return hash;
-}
-
-static bool isIdentity(const FusionGraph &graph, const GraphInput &input,
-                       linalg::LinalgOp consumer) {
-  linalg::LinalgOp producer = graph.op(*input.producer);
-  unsigned result = cast<OpResult>(input.root).getResultNumber();
-  return input.glue.empty() &&
-         producer.getMatchingIndexingMap(producer.getDpsInitOperand(result))
-             .isIdentity() &&
-         consumer.getMatchingIndexingMap(&consumer->getOpOperand(input.operand))
-             .isIdentity();
 }
 
 unsigned Evaluations::intern(Position position) {
@@ -85,26 +73,25 @@ void Evaluations::add(unsigned id, Evaluation evaluation) {
 }
 
 void Evaluations::addOwn(unsigned id) {
-  add(id, {intern({0, ownLoops(group.graph.op(id))}), 1});
+  add(id, {intern({0, ownLoops(group.node(id))}), 1});
 }
 
 void Evaluations::addRead(unsigned producer, unsigned operand, double times) {
-  add(producer,
-      {intern({operand + 1, ownLoops(group.graph.op(producer))}), times});
+  add(producer, {intern({operand + 1, ownLoops(group.node(producer))}), times});
 }
 
 unsigned Evaluations::across(const GraphInput &input, unsigned consumer,
                              unsigned position) {
-  linalg::LinalgOp op = group.graph.op(consumer);
-  if (isIdentity(group.graph, input, op))
+  if (input.identity)
     return position;
   const Position &from = positions[position];
   std::optional<Origins> loops =
       followBackward(group.graph, *input.producer, consumer, input, from.loops);
   if (loops)
     return intern({from.key, *loops});
-  return intern({llvm::hash_combine(from.key, hashOfRead(input, op)),
-                 ownLoops(group.graph.op(*input.producer))});
+  return intern({llvm::hash_combine(
+                     from.key, hashOfRead(input, group.graph.op(consumer))),
+                 ownLoops(group.node(*input.producer))});
 }
 
 void Evaluations::carry(unsigned id) {
@@ -112,7 +99,9 @@ void Evaluations::carry(unsigned id) {
     if (!input.producer || !group.contains(*input.producer))
       continue;
     double more =
-        evaluationsAlong(group.graph, *input.producer, id, input.operand);
+        input.identity
+            ? 1
+            : evaluationsAlong(group.graph, *input.producer, id, input.operand);
     SmallVector<Evaluation, 1> own = found.lookup(id);
     for (const Evaluation &evaluation : own)
       add(*input.producer,

@@ -76,6 +76,20 @@ static void findTypes(linalg::LinalgOp op, GraphNode &node) {
   node.floatBits = widest == 64 || widest == 16 ? widest : 32;
 }
 
+/// True if `input` reads, without glue, the element that its producer's loops
+/// of the same numbers compute.
+static bool isIdentity(const FunctionFacts &facts, linalg::LinalgOp consumer,
+                       const GraphInput &input) {
+  if (!input.producer || !input.glue.empty())
+    return false;
+  linalg::LinalgOp producer = facts.operators[*input.producer].op;
+  unsigned result = cast<OpResult>(input.root).getResultNumber();
+  return producer.getMatchingIndexingMap(producer.getDpsInitOperand(result))
+             .isIdentity() &&
+         consumer.getMatchingIndexingMap(&consumer->getOpOperand(input.operand))
+             .isIdentity();
+}
+
 FusionGraph::FusionGraph(const FunctionFacts &facts) : facts(facts) {
   ExtentNamer namer;
   for (const OperatorFacts &op : facts.operators) {
@@ -89,6 +103,7 @@ FusionGraph::FusionGraph(const FunctionFacts &facts) : facts(facts) {
     node.parallel = numberOf(f.parallel);
     node.reduction = numberOf(f.reduction);
     node.registers = f.registers;
+    node.extents = op.op.getStaticLoopRanges();
     findTypes(op.op, node);
     node.fromParameters = op.fromParameters;
     for (OpOperand &operand : op.op->getOpOperands()) {
@@ -98,6 +113,8 @@ FusionGraph::FusionGraph(const FunctionFacts &facts) : facts(facts) {
         collectInputs(facts, operand,
                       numberOf(touchedBytes(op.op, operand, namer)), node);
     }
+    for (GraphInput &input : node.inputs)
+      input.identity = isIdentity(facts, op.op, input);
     for (OpOperand &init : op.op.getDpsInitsMutable())
       node.bytesWritten.push_back(numberOf(touchedBytes(op.op, init, namer)));
     for (const Consumers &consumers : op.consumers) {

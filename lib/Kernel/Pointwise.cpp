@@ -56,16 +56,8 @@ public:
         addressRegisters(device) + liveRegisters(group) * perThread;
     Traffic traffic = trafficOf(group);
     cost.work.dramBytes = traffic.read + traffic.written;
-    Evaluations evaluations(group);
-    for (unsigned id : llvm::reverse(group.ops)) {
-      const GraphNode &node = group.node(id);
-      if (node.points == points && (group.hasOutput(id) || !evaluations.of(id)))
-        evaluations.addOwn(id);
-      evaluations.carry(id);
-      double own = std::max(1.0, evaluations.of(id));
-      cost.work.flops += vectorFlops(node, node.flops * own, device);
-      cost.work.transcendentals += node.transcendentals * own;
-    }
+    std::tie(cost.work.flops, cost.work.transcendentals) =
+        workOf(group, device);
     cost.work.blocks = std::max(1.0, std::ceil(points / tile.sizes[0]));
     cost.work.threads = tile.threads;
     cost.work.registers = cost.registers;
@@ -74,6 +66,26 @@ public:
   }
 
 private:
+  /// FLOPs and transcendentals, whatever the tile.
+  static std::pair<double, double> workOf(const Group &group,
+                                          const Device &device) {
+    if (group.pointwiseWork)
+      return *group.pointwiseWork;
+    double points = kernelPoints(group), flops = 0, transcendentals = 0;
+    Evaluations evaluations(group);
+    for (unsigned id : llvm::reverse(group.ops)) {
+      const GraphNode &node = group.node(id);
+      if (node.points == points && (group.hasOutput(id) || !evaluations.of(id)))
+        evaluations.addOwn(id);
+      evaluations.carry(id);
+      double own = std::max(1.0, evaluations.of(id));
+      flops += vectorFlops(node, node.flops * own, device);
+      transcendentals += node.transcendentals * own;
+    }
+    group.pointwiseWork = {flops, transcendentals};
+    return *group.pointwiseWork;
+  }
+
   static double kernelPoints(const Group &group) {
     double points = 0;
     for (unsigned id : group.ops)

@@ -50,7 +50,7 @@ std::optional<RowSpace> Propagation::measure() {
     linalg::LinalgOp op = group.graph.op(id);
     double own = 1, reduced = 1;
     bool any = false;
-    SmallVector<int64_t> extents = op.getStaticLoopRanges();
+    ArrayRef<int64_t> extents = group.node(id).extents;
     for (auto [loop, iterator] : llvm::enumerate(op.getIteratorTypesArray())) {
       double extent =
           ShapedType::isDynamic(extents[loop]) ? kAssumedExtent : extents[loop];
@@ -105,7 +105,7 @@ std::optional<RowSpace> Propagation::run() {
     return group.node(id).role == Role::Reduction;
   });
   linalg::LinalgOp op = group.graph.op(root);
-  SmallVector<int64_t> extents = op.getStaticLoopRanges();
+  ArrayRef<int64_t> extents = group.node(root).extents;
   for (auto [loop, iterator] : llvm::enumerate(op.getIteratorTypesArray()))
     loops[root].push_back(iterator == utils::IteratorType::reduction
                               ? Origin{Origin::Along, {}}

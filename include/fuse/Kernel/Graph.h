@@ -27,13 +27,15 @@ struct GraphInput {
   mlir::Value root; ///< the value behind the glue
   double bytes;     ///< that the operator touches of it
   llvm::SmallVector<mlir::Operation *, 2>
-      glue; ///< from the root to the operator
+      glue;              ///< from the root to the operator
+  bool identity = false; ///< reads the producer's element of its own number
 };
 
 /// One operator. Counts with dynamic extents take kAssumedExtent for those that
 /// no `fuse.dim_hint` names.
 struct GraphNode {
   Role role;
+  llvm::SmallVector<int64_t, 4> extents; ///< of the loops, dynamic ones as such
   double flops = 0, transcendentals = 0, flopsPerPoint = 0;
   double points = 0, parallel = 0, reduction = 0;
   double registers = 0;
@@ -101,6 +103,8 @@ struct Group {
   /// change.
   mutable std::optional<Traffic> traffic = std::nullopt;
   mutable std::optional<double> registers = std::nullopt;
+  mutable std::optional<std::pair<double, double>> pointwiseWork =
+      std::nullopt; ///< FLOPs and transcendentals
   mutable std::optional<std::optional<RowSpace>> rowSpace = std::nullopt;
 };
 
