@@ -118,6 +118,10 @@ void fuse::diagnoseStated(const FunctionFacts &facts) {
         << ", expected a dictionary; it is ignored";
     return;
   }
+  // What formed kernels hold is not counted; a hint may be theirs.
+  bool hasKernels =
+      facts.function->walk([](KernelOp) { return WalkResult::interrupt(); })
+          .wasInterrupted();
   std::set<std::string> symbols;
   for (const OperatorFacts &op : facts.operators)
     op.counted.points.collectSymbols(symbols);
@@ -127,7 +131,7 @@ void fuse::diagnoseStated(const FunctionFacts &facts) {
           << "'fuse.dim_hint' gives " << entry.getName().strref() << " = "
           << entry.getValue()
           << ", expected a number of at least 0; it is ignored";
-    else if (!symbols.count(entry.getName().str()))
+    else if (!hasKernels && !symbols.count(entry.getName().str()))
       emitWarning(facts.function->getLoc())
           << "'fuse.dim_hint' names '" << entry.getName().strref()
           << "', which is no dynamic extent of an operator of this function";

@@ -48,22 +48,6 @@ static std::vector<KernelRecord> kernelsOf(const FunctionFacts &facts) {
   return kernels;
 }
 
-/// What the planner made of each edge: it is read back from the attributes,
-/// since it is part of the plan.
-static void readPlanNotes(const FunctionFacts &facts,
-                          std::vector<Decision> &decisions) {
-  for (auto [edge, decision] : llvm::zip_equal(facts.edges, decisions)) {
-    auto entries = facts.operators[edge.consumer].op->getAttrOfType<ArrayAttr>(
-        names::kBoundary);
-    if (!entries)
-      continue;
-    for (auto entry : entries.getAsRange<BoundaryAttr>())
-      if (entry.getPlan() && entry.getProducer() == edge.producer &&
-          entry.getOperand() == edge.operand)
-        decision.plan = entry.getPlan().getValue().str();
-  }
-}
-
 ModuleReport fuse::reportOn(Operation *module, const VerdictOptions &options) {
   ModuleReport report;
   report.options = options;

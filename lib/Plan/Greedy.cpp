@@ -360,13 +360,15 @@ Plan Greedy::result() {
     }
     int a = number[order.groupOf(e.producer)],
         b = number[order.groupOf(e.consumer)];
+    std::string note = notes[edge];
     if (a == b)
-      plan.edges.push_back("in kernel " + std::to_string(a));
-    else
-      plan.edges.push_back(notes[edge].empty()
-                               ? "between kernels " + std::to_string(a) +
-                                     " and " + std::to_string(b)
-                               : notes[edge]);
+      note = "in kernel " + std::to_string(a);
+    else if (!plan.kernels[a].kernel || !plan.kernels[b].kernel)
+      note = "one side has no kernel class or tile";
+    else if (note.empty())
+      note =
+          "between kernels " + std::to_string(a) + " and " + std::to_string(b);
+    plan.edges.push_back(std::move(note));
   }
   return plan;
 }

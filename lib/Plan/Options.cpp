@@ -103,16 +103,23 @@ std::optional<VerdictOptions> fuse::optionsFromAttr(Attribute attr) {
   return options;
 }
 
+/// True if an earlier pass left facts on operators of `facts`.
+static bool hasFacts(const FunctionFacts &facts) {
+  return llvm::any_of(facts.operators, [](const OperatorFacts &op) {
+    return op.op->hasAttr(names::kId);
+  });
+}
+
 void fuse::refreshVerdicts(Operation *module) {
-  std::optional<VerdictOptions> options =
+  std::optional<VerdictOptions> left =
       optionsFromAttr(module->getDiscardableAttr(names::kOptions));
-  if (!options)
-    return;
+  VerdictOptions options = optionsOrDefault(module);
   for (FunctionOpInterface function : functionsOf(module)) {
     FunctionFacts facts(function);
-    std::vector<Decision> decisions = decideEdges(facts, *options);
-    if (!options->emitAttributes)
+    if (!(left && left->emitAttributes) && !hasFacts(facts))
       continue;
+    std::vector<Decision> decisions = decideEdges(facts, options);
+    readPlanNotes(facts, decisions);
     writeFacts(facts);
     writeVerdicts(facts, decisions);
   }

@@ -164,6 +164,22 @@ void fuse::writeVerdicts(const FunctionFacts &facts,
     op->setDiscardableAttr(names::kBoundary, builder.getArrayAttr(list));
 }
 
+void fuse::readPlanNotes(const FunctionFacts &facts,
+                         MutableArrayRef<Decision> decisions) {
+  for (auto [edge, decision] : llvm::zip_equal(facts.edges, decisions)) {
+    auto entries = facts.operators[edge.consumer].op->getAttrOfType<ArrayAttr>(
+        names::kBoundary);
+    auto id = facts.operators[edge.producer].op->getAttrOfType<IntegerAttr>(
+        names::kId);
+    if (!entries || !id)
+      continue;
+    for (auto entry : entries.getAsRange<BoundaryAttr>())
+      if (entry.getPlan() && entry.getProducer() == id.getInt() &&
+          entry.getOperand() == edge.operand)
+        decision.plan = entry.getPlan().getValue().str();
+  }
+}
+
 /// One remark: the record's fields as arguments, the edge's key in the name
 /// (`--remark-policy=final` keeps one remark per location, name and category).
 static void emitRemark(const FunctionFacts &facts, const Edge &edge,

@@ -24,6 +24,8 @@ struct ApplyPass : fuse::impl::ApplyBase<ApplyPass> {
   void runOnOperation() override {
     fuse::applyPlan(getOperation());
     fuse::splitPreparation(getOperation());
+    // What no kernel took has other numbers and neighbours now.
+    fuse::refreshVerdicts(getOperation());
   }
 };
 } // namespace

@@ -42,6 +42,7 @@ private:
   void buildPrepare();
   void buildBody();
   void buildMain();
+  void carryHints(ArrayRef<unsigned> bodyNumbers);
 
   func::FuncOp main, prepare, body;
   llvm::SetVector<Value> frozen;      ///< depend on parameters only
@@ -114,7 +115,7 @@ void Splitter::buildPrepare() {
   IRMapping mapping;
   for (auto [number, i] : llvm::enumerate(parameters)) {
     mapping.map(main.getArgument(i), block->getArgument(number));
-    prepare.setArgAttr(number, names::kParam, UnitAttr::get(main.getContext()));
+    prepare.setArgAttrs(number, main.getArgAttrDict(i));
   }
   OpBuilder builder = OpBuilder::atBlockEnd(block);
   // Neutral values that the moved operations need come along as copies.
@@ -142,6 +143,10 @@ void Splitter::buildBody() {
   body = createFunction(".body",
                         FunctionType::get(main.getContext(), argumentTypes,
                                           main.getResultTypes()));
+  for (auto [number, i] : llvm::enumerate(inputs))
+    body.setArgAttrs(number, main.getArgAttrDict(i));
+  for (unsigned i = 0; i < main.getNumResults(); ++i)
+    body.setResultAttrs(i, main.getResultAttrDict(i));
   body.getBody().takeBody(main.getBody());
   Block &block = body.getBody().front();
   for (Value value : frontier) {
@@ -179,10 +184,58 @@ void Splitter::buildMain() {
   func::ReturnOp::create(builder, main.getLoc(), call.getResults());
 }
 
+/// Gives `fuse.dim_hint` of the function to the two that compute, under the
+/// numbers that its arguments have there (`argN.D`, `argN`). Other extents have
+/// other names there: their hints are lost, and named.
+void Splitter::carryHints(ArrayRef<unsigned> bodyNumbers) {
+  auto hints = main->getAttrOfType<DictionaryAttr>(names::kDimHint);
+  if (!hints)
+    return;
+  SmallVector<NamedAttribute> ofPrepare, ofBody;
+  auto carry = [&](NamedAttribute hint, StringRef rest, unsigned number,
+                   ArrayRef<unsigned> numbers,
+                   SmallVectorImpl<NamedAttribute> &to) {
+    const unsigned *place = llvm::find(numbers, number);
+    if (place == numbers.end())
+      return false;
+    std::string name = ("arg" + Twine(place - numbers.begin()) + rest).str();
+    to.emplace_back(StringAttr::get(main.getContext(), name), hint.getValue());
+    return true;
+  };
+  for (NamedAttribute hint : hints) {
+    StringRef rest = hint.getName().strref();
+    unsigned number = 0;
+    bool known = rest.consume_front("arg") && !rest.consumeInteger(10, number);
+    if (known) {
+      bool prepared = carry(hint, rest, number, parameters, ofPrepare);
+      known = carry(hint, rest, number, bodyNumbers, ofBody) || prepared;
+    }
+    if (!known)
+      emitWarning(main.getLoc())
+          << "'fuse.dim_hint' entry '" << hint.getName().strref()
+          << "' is lost: what it names is no argument, and has another name in "
+             "the functions that '"
+          << main.getName() << "' is split into";
+  }
+  main->removeAttr(names::kDimHint);
+  for (auto [function, list] :
+       {std::pair(prepare, &ofPrepare), std::pair(body, &ofBody)})
+    if (!list->empty())
+      function->setAttr(names::kDimHint,
+                        DictionaryAttr::get(main.getContext(), *list));
+}
+
 void Splitter::split() {
   buildPrepare();
+  // Arguments have their numbers until the body is taken.
+  SmallVector<unsigned> bodyNumbers = inputs;
+  for (Value value : frontier) {
+    auto argument = dyn_cast<BlockArgument>(value);
+    bodyNumbers.push_back(argument ? argument.getArgNumber() : ~0u);
+  }
   buildBody();
   buildMain();
+  carryHints(bodyNumbers);
 }
 
 void fuse::splitPreparation(Operation *module) {

@@ -93,6 +93,10 @@ void writeFacts(const FunctionFacts &facts);
 /// Writes `fuse.boundary` on every consumer.
 void writeVerdicts(const FunctionFacts &facts,
                    llvm::ArrayRef<Decision> decisions);
+/// What the planner made of each edge, from the `fuse.boundary` that an earlier
+/// pass wrote: it is part of the plan, so it is read back, not found anew.
+void readPlanNotes(const FunctionFacts &facts,
+                   llvm::MutableArrayRef<Decision> decisions);
 /// One remark of category `fuse-boundary` per edge, in order.
 void emitVerdictRemarks(const FunctionFacts &facts,
                         llvm::ArrayRef<Decision> decisions, EdgeKeys &keys);
@@ -106,8 +110,9 @@ llvm::SmallVector<mlir::FunctionOpInterface> functionsOf(mlir::Operation *root);
 /// first (torch, stablehlo, tosa, onnx): they have no verdict.
 void diagnoseInput(const FunctionFacts &facts);
 
-/// Recomputes facts and verdicts of every function of `module` with the options
-/// that `fuse-boundary` left on it. Does nothing if it left none.
+/// Recomputes facts and verdicts of every function of `module` that an earlier
+/// pass left some in, with the options that `fuse-boundary` left on the module
+/// (or its defaults). To be called by a pass that changes operators.
 void refreshVerdicts(mlir::Operation *module);
 
 } // namespace fuse
