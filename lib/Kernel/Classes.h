@@ -29,6 +29,10 @@ inline double addressRegisters(const Device &device) {
   return device.maxThreadsPerBlock > 1 ? 16 : 0;
 }
 
+/// Launches the tile of `cost`, whose registers, shared memory and work are
+/// known, in `blocks` blocks: states the launch and estimates its time.
+void launch(TileCost &cost, double blocks, const Device &device);
+
 /// Loads of each element of `operand` by a contraction kernel with tiles of
 /// `tileN` outputs: once per tile along the parallel loops that do not index
 /// it, and once per filter point that covers it. Dynamic extents count as

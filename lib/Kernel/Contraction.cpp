@@ -97,10 +97,6 @@ public:
                      (cpu ? 2 : 2 * micro) + epilogueRegisters(group, anchor);
     cost.shared = 2 * (m + n) * k * gemm.elementBytes;
     double rows = std::ceil(gemm.m / m), columns = std::ceil(gemm.n / n);
-    cost.work.blocks = gemm.batch * rows * columns;
-    cost.work.threads = cost.tile.threads;
-    cost.work.registers = cost.registers;
-    cost.work.shared = cost.shared;
     Traffic traffic = trafficOf(group);
     cost.work.dramBytes = traffic.read + traffic.written;
     cost.work.cacheBytes = gemm.batch * gemm.k *
@@ -120,7 +116,7 @@ public:
     double waste = rows * m * columns * n / std::max(1.0, gemm.m * gemm.n);
     cost.work.flops *= waste;
     cost.work.tensorFlops *= waste;
-    cost.estimate = estimateKernel(device, cost.work);
+    launch(cost, gemm.batch * rows * columns, device);
     return cost;
   }
 

@@ -14,6 +14,14 @@
 
 using namespace fuse;
 
+void fuse::launch(TileCost &cost, double blocks, const Device &device) {
+  cost.work.blocks = std::max(1.0, blocks);
+  cost.work.threads = cost.tile.threads;
+  cost.work.registers = cost.registers;
+  cost.work.shared = cost.shared;
+  cost.estimate = estimateKernel(device, cost.work);
+}
+
 llvm::ArrayRef<const KernelClass *> fuse::kernelClasses() {
   static const KernelClass *const classes[] = {
       &pointwiseClass(), &rowClass(), &contractionClass(), &windowClass()};

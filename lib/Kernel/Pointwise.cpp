@@ -58,10 +58,7 @@ public:
     cost.work.dramBytes = traffic.read + traffic.written;
     std::tie(cost.work.flops, cost.work.transcendentals) =
         workOf(group, device);
-    cost.work.blocks = std::max(1.0, std::ceil(points / tile.sizes[0]));
-    cost.work.threads = tile.threads;
-    cost.work.registers = cost.registers;
-    cost.estimate = estimateKernel(device, cost.work);
+    launch(cost, std::ceil(points / tile.sizes[0]), device);
     return cost;
   }
 

@@ -77,11 +77,7 @@ public:
           vectorFlops(group.node(id), group.node(id).flops * passes, device);
       cost.work.transcendentals += group.node(id).transcendentals * passes;
     }
-    cost.work.blocks = std::max(1.0, std::ceil(space.rows / rows));
-    cost.work.threads = tile.threads;
-    cost.work.registers = cost.registers;
-    cost.work.shared = cost.shared;
-    cost.estimate = estimateKernel(device, cost.work);
+    launch(cost, std::ceil(space.rows / rows), device);
     return cost;
   }
 

@@ -68,12 +68,8 @@ public:
     cost.work.dramBytes = traffic.read + traffic.written;
     cost.work.cacheBytes = (halo - 1) * traffic.read;
     addWork(group, anchor, [&](unsigned) { return halo; }, device, cost.work);
-    cost.work.blocks = std::max(
-        1.0, std::ceil(node.parallel / (tile.sizes[0] * tile.sizes[1])));
-    cost.work.threads = tile.threads;
-    cost.work.registers = cost.registers;
-    cost.work.shared = cost.shared;
-    cost.estimate = estimateKernel(device, cost.work);
+    launch(cost, std::ceil(node.parallel / (tile.sizes[0] * tile.sizes[1])),
+           device);
     return cost;
   }
 
