@@ -34,9 +34,6 @@ static constexpr double kLatencyHidingOccupancy = 0.25;
 /// 64), against a peak that counts an FMA as two.
 static constexpr double kSpecialShareOfPeak = 16.0 / (2 * 64);
 
-/// An A100 reads 5120 B a clock at 1.41 GHz from L2, 4.6 times its memory
-/// bandwidth ("NVIDIA A100 Tensor Core GPU Architecture"); taken for all.
-static constexpr double kCacheToMemoryBandwidth = 4.6;
 
 double fuse::blocksPerSm(const Device &device, double threads, double registers,
                          double shared) {

@@ -13,6 +13,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Gates.h"
+#include "fuse/Cost/KernelTime.h"
 #include "fuse/Cost/Roofline.h"
 #include "fuse/Plan/Planner.h"
 
@@ -40,12 +41,8 @@ static void recordTile(const KernelClass &kernel, const TileCost &cost,
     record.number("shared_bytes", cost.shared);
 }
 
-/// FLOPs in the time that loading one stored f32 from the cache takes. An A100
-/// reads 5120 B a clock at 1.41 GHz from L2, 4.6 times its memory bandwidth
-/// ("NVIDIA A100 Tensor Core GPU Architecture", L2 cache); the ratio is taken
-/// for every device.
+/// FLOPs in the time that loading one stored f32 from the cache takes.
 static double flopsPerCachedLoad(const Device &device) {
-  constexpr double kCacheToMemoryBandwidth = 4.6;
   return 4 * device.ridge() / kCacheToMemoryBandwidth;
 }
 
