@@ -136,9 +136,9 @@ def joined(comment: str) -> str:
 
 
 def device_fields() -> list[Field]:
-    keys = re.findall(r'\{"(\w+)", &Device::(\w+)\}', device_sources())
+    keys = re.findall(r'\{"(\w+)",\s*&Device::(\w+)(?:,\s*/\*optional=\*/true)?\}', device_sources())
     header = (ROOT / DEVICE_HEADER).read_text()
-    found = re.findall(r"double (\w+) =\s*0;((?:\s*///<[^\n]*)*)", header)
+    found = re.findall(r"double (\w+) =\s*\d+;((?:\s*///<[^\n]*)*)", header)
     meanings = {member: joined(comment) for member, comment in found}
     if not keys or {member for _, member in keys} != set(meanings):
         raise SourceError(f"{DEVICE_SOURCES[-1]}: the fields differ from those in {DEVICE_HEADER}")
@@ -251,7 +251,8 @@ file, which is anything that ends in `.json`.
 
 ## Device files
 
-A JSON object with a non-empty string `name`, every key of this table as a positive number, and, if you like, a `source`
+A JSON object with a non-empty string `name`, every key of this table as a positive number (but `max_blocks_per_sm`
+and `special`, which may be left out), and, if you like, a `source`
 that says where the numbers are from. Any other key is an error.
 
 | key | meaning, with its unit |

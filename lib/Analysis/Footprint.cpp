@@ -63,7 +63,7 @@ static bool isPlainMath(Operation *op) {
 }
 
 double fuse::transcendentalFlops(Operation *op) {
-  return isa<math::SqrtOp, math::RsqrtOp>(op) ? 8 : 16;
+  return isa<math::RsqrtOp>(op) ? 8 : 16;
 }
 
 /// SPEC section 1: add, mul, compare, select, ... weigh 1, fma 2, casts, index

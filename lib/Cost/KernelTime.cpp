@@ -20,20 +20,16 @@ using namespace fuse;
 /// Guide", Hardware Multithreading).
 static constexpr double kRegisterUnit = 256;
 
-/// Resident blocks per SM ("CUDA C++ Programming Guide", Technical
-/// Specifications per Compute Capability: 32 for 8.0 and 9.0).
-static constexpr double kMostBlocksPerSm = 32;
+/// Most shared memory of a block that the system keeps: 1 KB from compute
+/// capability 8.0 on ("CUDA C++ Programming Guide", Shared Memory), by which a
+/// block may use less than an SM has.
+static constexpr double kSystemShared = 1024;
 
-/// Share of the threads that hides memory latency: V. Volkov, "Better
-/// Performance at Lower Occupancy" (GTC 2010), saturates bandwidth from about a
-/// quarter on, with some instruction-level parallelism.
+/// Share of the threads that hides memory latency: an assumption. Little's law
+/// asks for bytes in flight; with several independent loads a thread, bandwidth
+/// saturates at lower occupancies (V. Volkov, "Better Performance at Lower
+/// Occupancy", GTC 2010).
 static constexpr double kLatencyHidingOccupancy = 0.25;
-
-/// Results a clock per SM of the special function units over those of an f32
-/// multiply ("CUDA C++ Programming Guide", arithmetic instructions: 16 over
-/// 64), against a peak that counts an FMA as two.
-static constexpr double kSpecialShareOfPeak = 16.0 / (2 * 64);
-
 
 double fuse::blocksPerSm(const Device &device, double threads, double registers,
                          double shared) {
@@ -45,13 +41,15 @@ double fuse::blocksPerSm(const Device &device, double threads, double registers,
   double perWarp =
       std::ceil(registers * device.warpSize / kRegisterUnit) * kRegisterUnit;
   double byRegisters = std::floor(device.registersPerSm / (warps * perWarp));
+  double kept =
+      std::min(kSystemShared, device.sharedPerSm - device.sharedPerBlock);
   double byShared =
-      shared > 0 ? std::floor(device.sharedPerSm / shared) : byThreads;
+      shared > 0 ? std::floor(device.sharedPerSm / (shared + kept)) : byThreads;
   // A CPU core runs one worker, whose registers are its own.
   if (device.maxThreadsPerSm == 1)
     return 1;
   return std::max(
-      0.0, std::min({byThreads, byRegisters, byShared, kMostBlocksPerSm}));
+      0.0, std::min({byThreads, byRegisters, byShared, device.maxBlocksPerSm}));
 }
 
 KernelEstimate fuse::estimateKernel(const Device &device,
@@ -68,8 +66,7 @@ KernelEstimate fuse::estimateKernel(const Device &device,
   double used = std::min(
       1.0, work.blocks / (work.blocks < slots ? std::min(slots, device.smCount)
                                               : result.waves * slots));
-  double special =
-      work.transcendentals / (device.peakF32 * kSpecialShareOfPeak);
+  double special = work.transcendentals / device.special;
   double onChip = work.sharedBytes / device.sharedBandwidth;
   result.compute =
       std::max({work.flops / device.peakF32,

@@ -40,6 +40,8 @@ ArrayRef<DeviceField> fuse::deviceFields() {
       {"max_threads_per_sm", &Device::maxThreadsPerSm},
       {"max_threads_per_block", &Device::maxThreadsPerBlock},
       {"warp_size", &Device::warpSize},
+      {"max_blocks_per_sm", &Device::maxBlocksPerSm, /*optional=*/true},
+      {"special", &Device::special, /*optional=*/true},
   };
   return fields;
 }
@@ -58,7 +60,7 @@ static Device probedCpu() {
   d.name = "cpu";
   for (double Device::*rate :
        {&Device::peakF32, &Device::peakF64, &Device::peakF16,
-        &Device::tensorF16, &Device::tensorTf32})
+        &Device::tensorF16, &Device::tensorTf32, &Device::special})
     d.*rate *= cores / d.smCount * perCoreScale;
   d.bandwidth *= cores / d.smCount;
   d.sharedBandwidth *= cores / d.smCount * perCoreScale;
@@ -80,6 +82,8 @@ static Expected<Device> fromJson(StringRef path, const json::Object &object) {
   device.name = name->str();
   for (const DeviceField &field : deviceFields()) {
     const json::Value *value = object.get(field.key);
+    if (!value && field.optional)
+      continue;
     if (!value)
       return fail("key '" + field.key + "' is missing");
     std::optional<double> number = value->getAsNumber();
@@ -89,6 +93,7 @@ static Expected<Device> fromJson(StringRef path, const json::Object &object) {
                   formatv("{0}", *value).str());
     device.*field.member = *number;
   }
+  device.completeOptional();
   for (const auto &entry : object) {
     StringRef key = entry.first;
     bool known = key == "name" || key == "source" ||

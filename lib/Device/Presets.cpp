@@ -15,13 +15,15 @@
 using namespace fuse;
 
 /// NVIDIA A100-SXM4-40GB.
-/// [1] "NVIDIA A100 Tensor Core GPU Architecture" white paper, table 2: peak
+/// [1] "NVIDIA A100 Tensor Core GPU Architecture" white paper: peak
 ///     rates, memory size and bandwidth, L2, SM count.
 /// [2] "CUDA C++ Programming Guide", Compute Capabilities, "Technical
 ///     Specifications per Compute Capability": shared memory, registers,
-///     threads, warp size.
-/// [3] NVIDIA developer blog "Getting Started with CUDA Graphs": 3.8 us per
-///     kernel of which 2.9 us run, so 0.9 us between kernels in one stream.
+///     threads, blocks, warp size; "Arithmetic Instructions": 16 results a
+///     clock per SM of the special function units.
+/// [3] NVIDIA developer blog "Getting Started with CUDA Graphs": on a V100
+///     3.8 us per kernel of which 2.9 us run, so 0.9 us between overlapped
+///     launches in one stream; taken for all.
 static Device sm80() {
   Device d;
   d.name = "sm_80";
@@ -42,6 +44,8 @@ static Device sm80() {
   d.maxThreadsPerSm = 2048;        // [2]
   d.maxThreadsPerBlock = 1024;     // [2]
   d.warpSize = 32;                 // [2]
+  d.maxBlocksPerSm = 32;           // [2]
+  d.special = 16.0 * 108 * 1.41e9; // [2]
   d.sharedBandwidth =
       128.0 * 108 * 1.41e9; // 128 B a clock per SM at 1.41 GHz [1]
   return d;
@@ -64,6 +68,7 @@ static Device sm90() {
   d.sharedPerBlock = 227.0 * 1024; // [2]
   d.sharedPerSm = 228.0 * 1024;    // [2]
   d.smCount = 132;                 // [1]
+  d.special = 16.0 * 132 * 1.98e9; // [2]
   d.sharedBandwidth =
       128.0 * 132 * 1.98e9; // 128 B a clock per SM at 1.98 GHz [1]
   return d;
@@ -93,6 +98,8 @@ static Device avx512() {
   d.sharedPerSm = 1280.0 * 1024;    // [2]
   d.registersPerThread = 32;        // [2]
   d.registersPerSm = 32;            // [2]
+  d.maxBlocksPerSm = 1;             // one worker per core
+  d.special = d.peakF32 / 16;       // a polynomial of about eight FMAs
   d.smCount = 40;                   // [1]
   d.maxThreadsPerSm = 1;            // one worker per core
   d.maxThreadsPerBlock = 1;
@@ -121,6 +128,8 @@ static Device sm75() {
   d.sharedPerSm = 64.0 * 1024;            // [2]
   d.smCount = 40;                         // [1]
   d.maxThreadsPerSm = 1024;               // [2]
+  d.maxBlocksPerSm = 16;                  // [2]
+  d.special = 16.0 * 40 * 1.59e9;         // [2]
   d.sharedBandwidth = 64.0 * 40 * 1.59e9; // 64 B a clock per SM at 1.59 GHz [1]
   return d;
 }
@@ -132,18 +141,20 @@ static Device sm75() {
 static Device sm86() {
   Device d = sm80();
   d.name = "sm_86";
-  d.peakF32 = 35.6e12;            // [1]
-  d.peakF64 = 35.6e12 / 64;       // [1] two f64 units for 128 f32 units
-  d.peakF16 = 35.6e12;            // [1]
-  d.tensorF16 = 71e12;            // [1] f32 accumulation, dense
-  d.tensorTf32 = 35.6e12;         // [1]
-  d.bandwidth = 936e9;            // [1]
-  d.memory = 24e9;                // [1]
-  d.cache = 6.0 * 1024 * 1024;    // [1]
-  d.sharedPerBlock = 99.0 * 1024; // [2]
-  d.sharedPerSm = 100.0 * 1024;   // [2]
-  d.smCount = 82;                 // [1]
-  d.maxThreadsPerSm = 1536;       // [2]
+  d.peakF32 = 35.6e12;             // [1]
+  d.peakF64 = 35.6e12 / 64;        // [1] two f64 units for 128 f32 units
+  d.peakF16 = 35.6e12;             // [1]
+  d.tensorF16 = 71e12;             // [1] f32 accumulation, dense
+  d.tensorTf32 = 35.6e12;          // [1]
+  d.bandwidth = 936e9;             // [1]
+  d.memory = 24e9;                 // [1]
+  d.cache = 6.0 * 1024 * 1024;     // [1]
+  d.sharedPerBlock = 99.0 * 1024;  // [2]
+  d.sharedPerSm = 100.0 * 1024;    // [2]
+  d.smCount = 82;                  // [1]
+  d.maxThreadsPerSm = 1536;        // [2]
+  d.maxBlocksPerSm = 16;           // [2]
+  d.special = 16.0 * 82 * 1.695e9; // [2]
   d.sharedBandwidth =
       128.0 * 82 * 1.695e9; // 128 B a clock per SM at 1.695 GHz [1]
   return d;
@@ -155,37 +166,39 @@ static Device sm86() {
 static Device sm89() {
   Device d = sm86();
   d.name = "sm_89";
-  d.peakF32 = 82.6e12;          // [1]
-  d.peakF64 = 82.6e12 / 64;     // [1]
-  d.peakF16 = 82.6e12;          // [1]
-  d.tensorF16 = 165.2e12;       // [1] f32 accumulation, dense
-  d.tensorTf32 = 82.6e12;       // [1]
-  d.bandwidth = 1008e9;         // [1]
-  d.cache = 72.0 * 1024 * 1024; // [1]
-  d.smCount = 128;              // [1]
+  d.peakF32 = 82.6e12;             // [1]
+  d.peakF64 = 82.6e12 / 64;        // [1]
+  d.peakF16 = 82.6e12;             // [1]
+  d.tensorF16 = 165.2e12;          // [1] f32 accumulation, dense
+  d.tensorTf32 = 82.6e12;          // [1]
+  d.bandwidth = 1008e9;            // [1]
+  d.cache = 72.0 * 1024 * 1024;    // [1]
+  d.smCount = 128;                 // [1]
+  d.maxBlocksPerSm = 24;           // [2]
+  d.special = 16.0 * 128 * 2.52e9; // [2]
   d.sharedBandwidth =
       128.0 * 128 * 2.52e9; // 128 B a clock per SM at 2.52 GHz [1]
   return d;
 }
 
 /// NVIDIA B200.
-/// [1] "NVIDIA Blackwell Architecture Technical Brief" and the DGX B200 data
-///     sheet, an eighth of the system's rates, dense: f16 2.25 PFLOP/s,
-///     tf32 1.1 PFLOP/s, f32 75 TFLOP/s, f64 37 TFLOP/s, 180 GB at 8 TB/s. [2]:
-///     as for sm_80. [4] "NVIDIA Blackwell Tuning Guide": shared memory as for
-///     sm_90, L2 126 MB, 148 SMs.
+/// [1] HGX B200 specifications, per GPU, dense: f16 2.25 PFLOP/s, tf32
+///     1.1 PFLOP/s, f32 75 TFLOP/s, f64 37 TFLOP/s, 180 GB at 7.7 TB/s. [2]: as
+///     for sm_80; f16 on the vector units as fast as f32. [4] "NVIDIA Blackwell
+///     Tuning Guide": shared memory as for sm_90, L2 126 MB, 148 SMs.
 static Device sm100() {
   Device d = sm90();
   d.name = "sm_100";
-  d.peakF32 = 75e12;             // [1]
-  d.peakF64 = 37e12;             // [1]
-  d.peakF16 = 150e12;            // twice f32, as on sm_90
-  d.tensorF16 = 2250e12;         // [1]
-  d.tensorTf32 = 1100e12;        // [1]
-  d.bandwidth = 8000e9;          // [1]
-  d.memory = 180e9;              // [1]
-  d.cache = 126.0 * 1024 * 1024; // [4]
-  d.smCount = 148;               // [4]
+  d.peakF32 = 75e12;               // [1]
+  d.peakF64 = 37e12;               // [1]
+  d.peakF16 = 75e12;               // [2]
+  d.tensorF16 = 2250e12;           // [1]
+  d.tensorTf32 = 1100e12;          // [1]
+  d.bandwidth = 7700e9;            // [1]
+  d.memory = 180e9;                // [1]
+  d.cache = 126.0 * 1024 * 1024;   // [4]
+  d.smCount = 148;                 // [4]
+  d.special = 16.0 * 148 * 1.98e9; // [2]
   d.sharedBandwidth =
       128.0 * 148 *
       1.98e9; // 128 B a clock per SM; the clock that peak_f32 implies
@@ -212,6 +225,7 @@ static Device avx2() {
   d.sharedPerSm = 512.0 * 1024;           // [2]
   d.registersPerThread = 16;              // [2]
   d.registersPerSm = 16;                  // [2]
+  d.special = d.peakF32 / 16;             // a polynomial of about eight FMAs
   d.smCount = 64;                         // [1]
   d.warpSize = 8;                         // [2]
   d.sharedBandwidth = 64.0 * 64 * 2.45e9; // two 32 B loads a clock [2]
@@ -233,19 +247,21 @@ static Device maliG610() {
   d.peakF16 = 2 * d.peakF32;    // [1]
   d.tensorF16 = d.peakF16;      // no tensor unit
   d.tensorTf32 = d.peakF32;
-  d.bandwidth = 44e9;      // [2]
-  d.launch = 20e-6;        // a dependent job through the job manager; order of
-                           // magnitude of [3]
-  d.memory = 8e9;          // [2]
-  d.cache = 1024.0 * 1024; // [1]
-  d.sharedPerBlock = 32.0 * 1024;     // [3]
-  d.sharedPerSm = 32.0 * 1024;        // [3]
-  d.registersPerThread = 64;          // [1]
-  d.registersPerSm = 32768;           // [3] 1024 threads at 32 registers
-  d.smCount = 4;                      // [2]
-  d.maxThreadsPerSm = 1024;           // [3]
-  d.maxThreadsPerBlock = 512;         // [3]
-  d.warpSize = 16;                    // [1]
+  d.bandwidth = 44e9; // [2]
+  d.launch = 20e-6;   // a dependent dispatch through the command stream: an
+                      // assumption
+  d.memory = 8e9;     // [2]
+  d.cache = 1024.0 * 1024;        // [1]
+  d.sharedPerBlock = 32.0 * 1024; // [3]
+  d.sharedPerSm = 32.0 * 1024;    // [3]
+  d.registersPerThread = 64;      // [1]
+  d.registersPerSm = 32768;       // [3] 1024 threads at 32 registers
+  d.maxBlocksPerSm = 32;          // by threads: no bound of its own is known
+  d.special = d.peakF32 / 8;      // 16 results beside 64 FMAs, an assumption
+  d.smCount = 4;                  // [2]
+  d.maxThreadsPerSm = 1024;       // [3]
+  d.maxThreadsPerBlock = 1024;    // OpenCL's CL_DEVICE_MAX_WORK_GROUP_SIZE
+  d.warpSize = 16;                // [1]
   d.sharedBandwidth = 64.0 * 4 * 1e9; // 64 B a clock per core [3]
   return d;
 }
@@ -259,11 +275,11 @@ static Device maliG610() {
 static Device tda4vm() {
   Device d;
   d.name = "tda4vm";
-  d.peakF32 = 80e9;    // [1]
-  d.peakF64 = 40e9;    // half of f32: 512-bit vectors
-  d.peakF16 = 160e9;   // twice f32: 512-bit vectors
-  d.tensorF16 = 2e12;  // [1] 16-bit operands run at a quarter of the 8-bit rate
-  d.tensorTf32 = 80e9; // no f32 in the matrix unit
+  d.peakF32 = 80e9;     // [1]
+  d.peakF64 = 40e9;     // half of f32: 512-bit vectors
+  d.peakF16 = 160e9;    // twice f32: 512-bit vectors
+  d.tensorF16 = 160e9;  // the matrix unit multiplies fixed point only [1]
+  d.tensorTf32 = 80e9;  // no f32 in the matrix unit
   d.bandwidth = 14.9e9; // [1]
   d.launch = 5e-6; // one DMA descriptor chain and an interrupt, measured by
                    // none: an assumption
@@ -273,7 +289,9 @@ static Device tda4vm() {
   d.sharedPerSm = 512.0 * 1024;    // [2]
   d.registersPerThread = 64;       // [2]
   d.registersPerSm = 64;           // [2]
-  d.smCount = 1;                   // [1]
+  d.maxBlocksPerSm = 1;
+  d.special = d.peakF32 / 16; // a polynomial of about eight FMAs
+  d.smCount = 1;              // [1]
   d.maxThreadsPerSm = 1;
   d.maxThreadsPerBlock = 1;
   d.warpSize = 16;                // [2] f32 lanes

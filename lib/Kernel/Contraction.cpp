@@ -29,9 +29,10 @@ struct GemmTile {
   int64_t m, n, k, micro;
 };
 
-/// Tile shapes of SIMT matrix multiplication, larger first; the set is that of
-/// CUTLASS's SIMT kernels (media/docs/cpp/efficient_gemm.md), with smaller ones
-/// for small problems.
+/// Tile shapes of SIMT matrix multiplication, larger first: the first four and
+/// their 8 x 8 outputs a thread are those of CUTLASS's SIMT kernels
+/// (python/cutlass_library/generator.py, GenerateSM50_Simt); the smaller ones,
+/// for small problems, are ours.
 constexpr GemmTile kTiles[] = {
     {128, 128, 8, 8}, {128, 64, 8, 8}, {64, 128, 8, 8}, {64, 64, 8, 8},
     {64, 32, 8, 4},   {32, 64, 8, 4},  {32, 32, 8, 4},  {16, 16, 8, 2}};

@@ -31,10 +31,13 @@ static std::optional<Device> deviceFromAttr(TargetAttr target) {
   for (const DeviceField &field : deviceFields()) {
     auto number =
         dyn_cast_or_null<FloatAttr>(target.getNumbers().get(field.key));
+    if (!number && field.optional)
+      continue;
     if (!number)
       return std::nullopt;
     device.*field.member = number.getValueAsDouble();
   }
+  device.completeOptional();
   return device;
 }
 

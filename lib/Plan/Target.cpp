@@ -77,6 +77,7 @@ static llvm::Expected<Device> fromSpec(TargetDeviceSpecInterface spec,
     if (auto key = dyn_cast_if_present<StringAttr>(entry.getKey()))
       if (llvm::Error error = setField(device, key, entry.getValue()))
         return std::move(error);
+  device.completeOptional();
   for (const DeviceField &field : deviceFields())
     if (!(device.*field.member > 0))
       return llvm::createStringError(

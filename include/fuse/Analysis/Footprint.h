@@ -85,7 +85,8 @@ Count touchedBytes(mlir::linalg::LinalgOp op, mlir::OpOperand &operand,
 /// FLOPs that one transcendental takes on a GPU, relative to an f32 add: the
 /// special function unit gives 16 results a clock per SM where 64 FMAs run
 /// (CUDA C++ Programming Guide, arithmetic instructions), so 8 FLOPs for a bare
-/// sqrt or rsqrt; others add a range reduction of about as much.
+/// rsqrt. A sqrt is an rsqrt and a reciprocal; others add a range reduction,
+/// taken to be as much.
 double transcendentalFlops(mlir::Operation *op);
 
 Footprint footprintOf(mlir::linalg::LinalgOp op, ExtentNamer &namer);

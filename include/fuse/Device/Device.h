@@ -47,6 +47,15 @@ struct Device {
       0; ///< Resident threads per SM (CPU: 1, one worker per core).
   double maxThreadsPerBlock = 0; ///< Threads per block (CPU: 1).
   double warpSize = 0; ///< Threads per warp (CPU: f32 lanes of a vector).
+  double maxBlocksPerSm = 32; ///< Resident blocks per SM.
+  double special = 0; ///< Results/s of exp, rsqrt, ... by special units.
+
+  /// Gives `special`, if it is not stated, what 16 special function units give
+  /// beside 64 f32 FMA units: `peak_f32 / 8`.
+  void completeOptional() {
+    if (special <= 0)
+      special = peakF32 / 8;
+  }
 
   /// Arithmetic intensity, in FLOP/byte, where f32 vector compute and memory
   /// take equal time: peak_flops / peak_bw (Williams et al., Roofline, 2009).
@@ -57,6 +66,7 @@ struct Device {
 struct DeviceField {
   llvm::StringLiteral key;
   double Device::*member;
+  bool optional = false; ///< in a device file
 };
 
 /// All numeric fields, in the order of docs/Devices.md.

@@ -24,9 +24,11 @@ enum class Objective { Time, Bytes };
 /// The objective of that name; nothing if there is none.
 std::optional<Objective> parseObjective(llvm::StringRef name);
 
-/// Bounds on one kernel. Parameters of a CUDA kernel take at most 4 KB ("CUDA
-/// C++ Programming Guide", __global__ function parameters), at 8 bytes each;
-/// the number of operators bounds code size and planning time.
+/// Bounds on one kernel. Parameters of a CUDA kernel take at most 4 KB before
+/// CUDA 12.1 and on devices before Volta, 32,764 bytes since ("CUDA C++
+/// Programming Guide", __global__ function parameters), at 8 bytes each; the
+/// lower bound runs everywhere. The number of operators bounds code size and
+/// planning time.
 constexpr unsigned kMostKernelArguments = 512;
 constexpr unsigned kMostKernelOperators = 64;
 
