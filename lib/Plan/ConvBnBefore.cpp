@@ -127,12 +127,24 @@ static bool padsZero(tensor::PadOp pad) {
   return value && matchPattern(value, m_AnyZeroFloat());
 }
 
+/// True if each element of the result takes each element of its channel's
+/// filter once.
+static bool readsWholeFilter(linalg::LinalgOp conv, unsigned filter) {
+  AffineMap read = conv.getMatchingIndexingMap(conv.getDpsInputOperand(filter));
+  SmallVector<unsigned> reductions;
+  conv.getReductionDims(reductions);
+  return read.isProjectedPermutation() &&
+         llvm::all_of(reductions, [&](unsigned loop) {
+           return read.isFunctionOfDim(loop);
+         });
+}
+
 Decision InputFinder::decideShape(ConvSite &site, const BnInput &input) {
   linalg::LinalgOp conv = site.conv;
-  auto filter = dyn_cast<RankedTensorType>(conv->getOperand(1).getType());
-  if (!site.hasLinearBody(1) ||
-      !conv.getMatchingIndexingMap(conv.getDpsInputOperand(1))
-           .isProjectedPermutation())
+  auto filter =
+      dyn_cast<RankedTensorType>(conv->getOperand(input.filter).getType());
+  if (!site.hasLinearBody(input.filter) ||
+      !readsWholeFilter(conv, input.filter))
     return Decision::keep(
         Reason::UnsupportedConv,
         "accumulate products of floats: acc + input * filter");
@@ -160,7 +172,7 @@ Decision InputFinder::decide(ConvSite &site, const BnInput &input, bool cast) {
   const ChannelExprs &exprs = *input.exprs;
   if (cast || exprs[input.scale].type != element ||
       (input.shift && exprs[*input.shift].type != element) ||
-      site.roundsFilter(1) || site.roundsFilter(0))
+      site.roundsFilter(input.filter) || site.roundsFilter(1 - input.filter))
     return Decision::keep(Reason::FoldPrecision,
                           "compute filter, result and scale in one type");
   bool always = options.weights == WeightsMode::Always;
@@ -179,9 +191,10 @@ Decision InputFinder::decide(ConvSite &site, const BnInput &input, bool cast) {
 
 void InputFinder::examine(ConvSite &site) {
   linalg::LinalgOp conv = site.conv;
-  OpOperand *operand = conv.getDpsInputOperand(0);
   BnInput input;
   input.conv = conv;
+  input.filter = site.filters.front().first;
+  OpOperand *operand = conv.getDpsInputOperand(1 - input.filter);
   Value value = operand->get();
   input.pad = value.getDefiningOp<tensor::PadOp>();
   if (input.pad) {
@@ -193,7 +206,8 @@ void InputFinder::examine(ConvSite &site) {
   if (!type || type.getRank() >= static_cast<int64_t>(kOpaqueAxis))
     return;
   AffineMap read = conv.getMatchingIndexingMap(operand);
-  AffineMap weights = conv.getMatchingIndexingMap(conv.getDpsInputOperand(1));
+  AffineMap weights =
+      conv.getMatchingIndexingMap(conv.getDpsInputOperand(input.filter));
   for (auto [dim, loop] : llvm::enumerate(read.getResults()))
     if (isa<AffineDimExpr>(loop) &&
         llvm::is_contained(weights.getResults(), loop)) {
@@ -221,7 +235,7 @@ void InputFinder::examine(ConvSite &site) {
     if (Operation *def = input.source.getDefiningOp();
         def && ConvSite::get(def))
       return;
-    input.weights = kinds.of(conv->getOperand(1));
+    input.weights = kinds.of(conv->getOperand(input.filter));
     for (ExprId root : {input.scale, input.shift.value_or(input.scale)})
       for (ExprId id : input.exprs->reachable(root))
         if (Value leaf = (*input.exprs)[id].leaf)

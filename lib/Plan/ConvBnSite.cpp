@@ -72,36 +72,88 @@ std::optional<SmallVector<int64_t>> fuse::permutationOf(linalg::LinalgOp op,
 // ConvSite
 //===----------------------------------------------------------------------===//
 
+/// True if `map` reads along a loop or constant in each dimension.
+static bool isPlain(AffineMap map) {
+  return llvm::none_of(map.getResults(), [](AffineExpr result) {
+    return isa<AffineBinaryOpExpr>(result);
+  });
+}
+
+/// True if a loop of `map` runs over several dimensions.
+static bool writesDiagonal(AffineMap map) {
+  llvm::SmallDenseSet<unsigned> seen;
+  return llvm::any_of(map.getResults(), [&](AffineExpr result) {
+    auto dim = dyn_cast<AffineDimExpr>(result);
+    return dim && !seen.insert(dim.getPosition()).second;
+  });
+}
+
+/// True if `map` reads along a sum of loops, as a convolution reads its image.
+static bool mixesLoops(AffineMap map) {
+  return llvm::any_of(map.getResults(), [&](AffineExpr result) {
+    unsigned loops = 0;
+    for (unsigned dim = 0; dim < map.getNumDims(); ++dim)
+      loops += result.isFunctionOfDim(dim);
+    return loops > 1;
+  });
+}
+
+/// Operands that can be the filter, the usual one first; none if `op` does not
+/// multiply two operands. Only the generic form has the filter first, reads
+/// backwards (`h - p`), or scatters: `y[2 * h + p] += x[h] * w[p]`, where
+/// either operand may be the filter.
+static SmallVector<unsigned, 2> filtersOf(linalg::LinalgOp op) {
+  switch (roleOf(op)) {
+  case Role::Convolution:
+  case Role::Depthwise:
+    return {1};
+  case Role::Contraction:
+    return {1, 0};
+  case Role::Reduction:
+    break;
+  default:
+    return {};
+  }
+  if (op.getNumDpsInputs() != 2)
+    return {};
+  if (!isPlain(op.getMatchingIndexingMap(op.getDpsInitOperand(0))))
+    return {1, 0};
+  AffineMap first = op.getMatchingIndexingMap(op.getDpsInputOperand(0));
+  AffineMap second = op.getMatchingIndexingMap(op.getDpsInputOperand(1));
+  if (isPlain(first) && isPlain(second))
+    return {};
+  if (!isPlain(first) && (isPlain(second) || mixesLoops(first)))
+    return {1};
+  return {0};
+}
+
 std::optional<ConvSite> ConvSite::get(Operation *op) {
   auto conv = dyn_cast<linalg::LinalgOp>(op);
   if (!conv || !conv.hasPureTensorSemantics() || conv.getNumDpsInits() != 1 ||
       conv.getNumDpsInputs() < 2)
     return std::nullopt;
-  Role role = roleOf(conv);
-  bool isConv = role == Role::Convolution || role == Role::Depthwise;
-  if (!isConv && role != Role::Contraction)
-    return std::nullopt;
   AffineMap written = conv.getMatchingIndexingMap(conv.getDpsInitOperand(0));
-  if (!written.isProjectedPermutation() ||
+  SmallVector<unsigned, 2> candidates = filtersOf(conv);
+  if (candidates.empty() || writesDiagonal(written) ||
       written.getNumResults() >= kOpaqueAxis)
     return std::nullopt;
 
   ConvSite site;
   site.conv = conv;
-  site.isContraction = !isConv;
+  site.isContraction = candidates.size() > 1;
   llvm::append_range(site.extents, site.resultType().getShape());
-  SmallVector<unsigned, 2> candidates{1};
-  if (!isConv)
-    candidates.push_back(0);
   for (unsigned operand : candidates) {
     uint64_t axes = 0;
     AffineMap read =
         conv.getMatchingIndexingMap(conv.getDpsInputOperand(operand));
     for (auto [axis, loop] : llvm::enumerate(written.getResults()))
-      if (llvm::is_contained(read.getResults(), loop))
+      if (isa<AffineDimExpr>(loop) &&
+          llvm::is_contained(read.getResults(), loop))
         axes |= uint64_t(1) << axis;
     site.filters.push_back({operand, axes});
   }
+  if (roleOf(conv) == Role::Reduction && !site.hasLinearBody(candidates[0]))
+    return std::nullopt;
   return site;
 }
 

@@ -29,10 +29,12 @@ class InputFolder {
 public:
   explicit InputFolder(const BnInput &input)
       : input(input), conv(input.conv), builder(conv), loc(conv.getLoc()),
-        read(conv.getMatchingIndexingMap(conv.getDpsInputOperand(0))),
-        weights(conv.getMatchingIndexingMap(conv.getDpsInputOperand(1))),
+        read(conv.getMatchingIndexingMap(
+            conv.getDpsInputOperand(1 - input.filter))),
+        weights(
+            conv.getMatchingIndexingMap(conv.getDpsInputOperand(input.filter))),
         written(conv.getMatchingIndexingMap(conv.getDpsInitOperand(0))),
-        filter(conv->getOperand(1)) {}
+        filter(conv->getOperand(input.filter)) {}
   void fold(llvm::SetVector<Operation *> &old);
 
 private:
@@ -146,8 +148,8 @@ void InputFolder::fold(llvm::SetVector<Operation *> &old) {
     init = initialValue(buildChannelTensor(builder, input, *input.shift));
   Value scaled = scaledFilter();
   Value source = newInput();
-  conv->setOperand(0, source);
-  conv->setOperand(1, scaled);
+  conv->setOperand(1 - input.filter, source);
+  conv->setOperand(input.filter, scaled);
   if (init)
     conv.setDpsInitOperand(0, init);
   old.insert(input.ops.begin(), input.ops.end());

@@ -150,6 +150,7 @@ struct BnInput {
   Decision decision;
   WeightKind weights = WeightKind::RunTime;
 
+  unsigned filter = 1; ///< operand of `conv`; the other one is the input
   /// Dimensions of the input that index the filter, ascending.
   llvm::SmallVector<unsigned, 2> channels;
   std::shared_ptr<const ChannelExprs> exprs;
