@@ -88,16 +88,6 @@ static bool writesDiagonal(AffineMap map) {
   });
 }
 
-/// True if `map` reads along a sum of loops, as a convolution reads its image.
-static bool mixesLoops(AffineMap map) {
-  return llvm::any_of(map.getResults(), [&](AffineExpr result) {
-    unsigned loops = 0;
-    for (unsigned dim = 0; dim < map.getNumDims(); ++dim)
-      loops += result.isFunctionOfDim(dim);
-    return loops > 1;
-  });
-}
-
 /// Operands that can be the filter, the usual one first; none if `op` does not
 /// multiply two operands. Only the generic form has the filter first, reads
 /// backwards (`h - p`), or scatters: `y[2 * h + p] += x[h] * w[p]`, where
@@ -120,11 +110,9 @@ static SmallVector<unsigned, 2> filtersOf(linalg::LinalgOp op) {
     return {1, 0};
   AffineMap first = op.getMatchingIndexingMap(op.getDpsInputOperand(0));
   AffineMap second = op.getMatchingIndexingMap(op.getDpsInputOperand(1));
-  if (isPlain(first) && isPlain(second))
+  if (isPlain(first) == isPlain(second))
     return {};
-  if (!isPlain(first) && (isPlain(second) || mixesLoops(first)))
-    return {1};
-  return {0};
+  return {isPlain(first) ? 0u : 1u};
 }
 
 std::optional<ConvSite> ConvSite::get(Operation *op) {
