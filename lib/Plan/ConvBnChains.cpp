@@ -59,12 +59,11 @@ private:
 } // namespace
 
 /// Operations that read `value`, each once, in program order. Asking for an
-/// extent is not reading where an initial value can be asked instead.
+/// extent is not reading: the initial value has the same.
 static SmallVector<Operation *> readersOf(Value value) {
   llvm::SetVector<Operation *> readers;
-  bool hasInit = isa<linalg::LinalgOp>(value.getDefiningOp());
   for (Operation *user : value.getUsers())
-    if (!hasInit || !isa<tensor::DimOp>(user))
+    if (!isa<tensor::DimOp>(user))
       readers.insert(user);
   SmallVector<Operation *> sorted = readers.takeVector();
   // The list of uses is newest first. A reader in a region stands where the
