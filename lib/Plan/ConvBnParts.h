@@ -171,6 +171,7 @@ struct FoldResult {
   std::optional<Reason> refusal;
 };
 FoldResult foldConstants(const ConvSite &site, const BnChain &chain);
+FoldResult foldInputConstants(const ConvSite &site, const BnInput &input);
 
 /// Runs over the points of a box, the last dimension fastest, and keeps the
 /// linear index of what is read with `strides`.

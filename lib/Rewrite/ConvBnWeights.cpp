@@ -45,7 +45,6 @@ private:
   llvm::DenseMap<ExprId, unsigned> readLeaves(ArrayRef<ExprId> order,
                                               SmallVector<Value> &inputs,
                                               SmallVector<AffineMap> &maps);
-  Value constantFilter();
   Value shiftTensor();
   Value destination();
 
@@ -221,20 +220,18 @@ Value WeightBuilder::channelTensor(ExprId root) {
 // Weights
 //===----------------------------------------------------------------------===//
 
-/// The folded filter as a constant: a resource of its own where the filter is a
-/// resource, else dense.
-Value WeightBuilder::constantFilter() {
-  Value filter = chain.conv->getOperand(chain.filter);
-  auto type = cast<RankedTensorType>(filter.getType());
-  ArrayRef<char> raw = chain.constants->filter;
-  if (chain.constants->resource.empty())
+Value fuse::buildConstantFilter(OpBuilder &builder, Location loc, Type given,
+                                const FoldedConstants &constants) {
+  auto type = cast<RankedTensorType>(given);
+  ArrayRef<char> raw = constants.filter;
+  if (constants.resource.empty())
     return arith::ConstantOp::create(
         builder, loc, DenseElementsAttr::getFromRawBuffer(type, raw));
   constexpr size_t kAlignment = 64; // a cache line
   auto &manager =
       DenseResourceElementsHandle::getManagerInterface(builder.getContext());
   TypedAttr folded = DenseResourceElementsAttr::get(
-      type, manager.insert(chain.constants->resource + "_folded",
+      type, manager.insert(constants.resource + "_folded",
                            HeapAsmResourceBlob::allocateAndCopyWithAlign(
                                raw, kAlignment, /*dataIsMutable=*/false)));
   return arith::ConstantOp::create(builder, loc, folded);
@@ -242,12 +239,13 @@ Value WeightBuilder::constantFilter() {
 
 /// `w * s`, along the dimensions of the filter that the channels index.
 Value WeightBuilder::scaledFilter() {
-  if (chain.shiftOnly)
-    return linalg::LinalgOp(chain.conv)->getOperand(chain.filter);
-  if (chain.constants)
-    return constantFilter();
   linalg::LinalgOp conv = chain.conv;
   Value filter = conv->getOperand(chain.filter);
+  if (chain.shiftOnly)
+    return filter;
+  if (chain.constants)
+    return buildConstantFilter(builder, loc, filter.getType(),
+                               *chain.constants);
   Value scale = channelTensor(chain.scale);
   AffineMap read =
       conv.getMatchingIndexingMap(conv.getDpsInputOperand(chain.filter));
@@ -331,4 +329,15 @@ Value fuse::buildChannelTensor(OpBuilder &builder, const BnInput &input,
   chain.exprs = input.exprs;
   chain.scale = root;
   return WeightBuilder(builder, chain).channelTensor(root);
+}
+
+Value fuse::buildStart(OpBuilder &builder, const BnInput &input) {
+  BnChain chain;
+  chain.conv = input.conv;
+  chain.ops = {input.conv};
+  chain.filter = input.filter;
+  chain.channels = input.outputs;
+  chain.exprs = input.startExprs;
+  chain.scale = *input.start;
+  return WeightBuilder(builder, chain).channelTensor(*input.start);
 }

@@ -156,6 +156,14 @@ struct BnInput {
   std::shared_ptr<const ChannelExprs> exprs;
   ExprId scale = 0;
   std::optional<ExprId> shift;
+  /// What the accumulators start from, per channel of the result; none if that
+  /// is zero, or if there is no shift to add to it.
+  std::shared_ptr<const ChannelExprs> startExprs;
+  std::optional<ExprId> start;
+  llvm::SmallVector<unsigned, 2> outputs; ///< axes that index the filter
+  /// Present if the weights are constants whose value could be computed; their
+  /// shift is what the accumulators start from.
+  std::shared_ptr<const FoldedConstants> constants;
 
   bool foldable() const { return decision.verdict == VerdictKind::Fuse; }
 };
@@ -164,10 +172,6 @@ struct BnInput {
 /// value of them with one reader.
 std::vector<BnInput> findBnInputs(mlir::FunctionOpInterface function,
                                   const FoldOptions &options);
-
-/// What the accumulators of `conv` start from, per channel of its result: a
-/// null value if that is zero, nothing if it is spelled otherwise.
-std::optional<mlir::Value> initSource(mlir::linalg::LinalgOp conv);
 
 /// For each dimension of an elementwise operation's result, the dimension of
 /// `operand` that is read along it; nothing if `operand` is broadcast, sliced
