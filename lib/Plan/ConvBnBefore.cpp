@@ -164,13 +164,17 @@ bool InputFinder::evaluate(BnInput &input, ArrayRef<Link> links,
   return true;
 }
 
-/// True if `pad` adds zeros, and no channels.
-static bool padsZeroPixels(tensor::PadOp pad, ArrayRef<unsigned> channels) {
+/// Whether `pad` may stand between the chain and the convolution: it adds
+/// nothing, or zeros that a scale keeps.
+static bool keepsBorder(tensor::PadOp pad, const BnInput &input) {
+  auto isEmpty = [&](unsigned dim) {
+    return pad.getStaticLow()[dim] == 0 && pad.getStaticHigh()[dim] == 0;
+  };
   Value value = pad.getConstantPaddingValue();
-  return value && matchPattern(value, m_AnyZeroFloat()) &&
-         llvm::all_of(channels, [&](unsigned dim) {
-           return pad.getStaticLow()[dim] == 0 && pad.getStaticHigh()[dim] == 0;
-         });
+  if (llvm::all_of(llvm::seq<unsigned>(pad.getSourceType().getRank()), isEmpty))
+    return true;
+  return !input.shift && value && matchPattern(value, m_AnyZeroFloat()) &&
+         llvm::all_of(input.channels, isEmpty);
 }
 
 /// True if each element of the result takes each element of its channel's
@@ -194,7 +198,7 @@ Decision InputFinder::decideShape(ConvSite &site, const BnInput &input) {
     return Decision::keep(
         Reason::UnsupportedConv,
         "accumulate products of floats: acc + input * filter");
-  if (input.pad && (input.shift || !padsZeroPixels(input.pad, input.channels)))
+  if (input.pad && !keepsBorder(input.pad, input))
     return Decision::keep(Reason::PaddedInput,
                           "pad the source of the chain instead");
   if (!filter || !filter.hasStaticShape())

@@ -309,5 +309,8 @@ FoldOptions fuse::foldOptionsFor(Operation *module) {
   auto verdicts = optionsFromAttr(module->getDiscardableAttr(names::kOptions));
   options.device = verdicts ? verdicts->device : cantFail(loadDevice("sm_80"));
   options.off = verdicts && verdicts->mode == Mode::Off;
+  if (auto weights = module->getAttrOfType<StringAttr>(names::kWeights))
+    options.weights =
+        parseWeightsMode(weights.getValue()).value_or(options.weights);
   return options;
 }

@@ -64,6 +64,27 @@ static void readPlanNotes(const FunctionFacts &facts,
   }
 }
 
+/// The batch normalisations that were folded, then those that were not.
+static std::vector<FoldRecord> foldsOf(const FunctionFacts &facts,
+                                       const FoldOptions &options) {
+  std::vector<FoldRecord> folds;
+  for (auto [id, op] : llvm::enumerate(facts.operators)) {
+    auto folded = op.op->getAttrOfType<StringAttr>(names::kFolded);
+    if (op.op->hasAttr(names::kFoldedInput))
+      folds.push_back({static_cast<unsigned>(id), true, true, Decision()});
+    if (folded && folded.getValue() == "conv-bn")
+      folds.push_back({static_cast<unsigned>(id), false, true, Decision()});
+  }
+  for (BnChain &chain : findBnChains(facts.function, options))
+    if (!chain.shiftOnly)
+      folds.push_back(
+          {*facts.idOf(chain.conv), false, false, std::move(chain.decision)});
+  for (BnInput &input : findBnInputs(facts.function, options))
+    folds.push_back(
+        {*facts.idOf(input.conv), true, false, std::move(input.decision)});
+  return folds;
+}
+
 ModuleReport fuse::reportOn(Operation *module, const VerdictOptions &options) {
   ModuleReport report;
   report.options = options;
@@ -76,14 +97,7 @@ ModuleReport fuse::reportOn(Operation *module, const VerdictOptions &options) {
     readPlanNotes(*entry.facts, entry.decisions);
     entry.keys = keys.of(*entry.facts);
     entry.kernels = kernelsOf(*entry.facts);
-    for (auto [id, op] : llvm::enumerate(entry.facts->operators))
-      if (auto folded = op.op->getAttrOfType<StringAttr>(names::kFolded);
-          folded && folded.getValue() == "conv-bn")
-        entry.folds.push_back({static_cast<unsigned>(id), true, Decision()});
-    for (BnChain &chain : findBnChains(function, folding))
-      if (!chain.shiftOnly)
-        entry.folds.push_back(
-            {*entry.facts->idOf(chain.conv), false, chain.decision});
+    entry.folds = foldsOf(*entry.facts, folding);
     report.functions.push_back(std::move(entry));
   }
   return report;
@@ -159,7 +173,8 @@ static void printFunction(const FunctionReport &report, llvm::raw_ostream &os) {
     os << "  kernel " << kernel.label << ": "
        << llvm::join(kernel.operators, ", ") << '\n';
   for (const FoldRecord &fold : report.folds) {
-    os << "  batch norm behind " << operatorName(facts, fold.op) << ": ";
+    os << "  batch norm " << (fold.inFront ? "in front of " : "behind ")
+       << operatorName(facts, fold.op) << ": ";
     if (fold.folded)
       os << "folded\n";
     else
@@ -308,6 +323,7 @@ llvm::json::Value fuse::toJson(const ModuleReport &report) {
       llvm::json::Object object{
           {"function", function.facts->function.getName()},
           {"op", fold.op},
+          {"place", fold.inFront ? "in front" : "behind"},
           {"decision", fold.folded                                  ? "folded"
                        : fold.decision.verdict == VerdictKind::Fuse ? "foldable"
                                                                     : "kept"}};

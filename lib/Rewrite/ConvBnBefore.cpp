@@ -184,6 +184,8 @@ void InputFolder::fold(llvm::SetVector<Operation *> &old) {
   conv->setOperand(1 - input.filter, source);
   conv->setOperand(input.filter, scaled);
   conv.setDpsInitOperand(0, init);
+  conv->setDiscardableAttr(names::kFoldedInput,
+                           builder.getStringAttr("bn-conv"));
   old.insert(input.ops.begin(), input.ops.end());
   if (input.pad)
     old.insert(input.pad);

@@ -46,7 +46,7 @@ WEIGHTS = {
     ("run-time", "constants"): 1,
 }
 #: The share of programs in which y is read with a constant 0 along extents of 1.
-UNIT_ZERO = 0.0
+UNIT_ZERO = 0.15
 ELEMENTS = {"f32": 11, "f64": 4, "f16": 3, "bf16": 2}
 #: Twists in which values are rounded too often for 16 bits, or types are set.
 NOT_16_BIT = ("two in a row", "stacked", "batch statistics", "loop", "body is not linear", "in front")

@@ -26,7 +26,7 @@ LEGAL = {
     "cast of the shape": 1,
     "other axis behind": 2,
     "shift cancels the bias": 2,
-    "diagonal parameters": 0,
+    "diagonal parameters": 1,
     "in front": 4,
 }
 #: ... and wrong with these, for this reason; None: there is no chain.
@@ -58,14 +58,14 @@ class Expectation:
     reasons: tuple[str, ...] | None = ()
 
 
-def refused_weights(program: Program, mode: str) -> str | None:
-    """Why weights of this sort are kept in a mode of the pass."""
+def refused_weights(program: Program) -> str | None:
+    """Why weights of this sort are kept in this mode of the pass."""
     sort = program.weights
-    if not sort.startswith(("parameter", "run-time")) or mode == "always":
+    if not sort.startswith(("parameter", "run-time")) or program.mode == "always":
         return None
     if program.element in ("f16", "bf16"):
         return "numerics: range of folded 16-bit weights is not known"
-    if mode == "constants":
+    if program.mode == "constants":
         return "profit: weights are not constant"
     if sort.startswith("run-time") and "hint" not in sort:
         return "profit: run-time weights cost more to fold than an epilogue"
@@ -73,50 +73,35 @@ def refused_weights(program: Program, mode: str) -> str | None:
 
 
 def expectation(program: Program) -> Expectation:
-    """By the first gate that refuses, in the order of the gates.
-
-    fuse-explain asks the gates anew, with weights=auto: what the pass kept in
-    another mode is "foldable" to it if it would be folded then.
-    """
-    # Upstream calls an operation with the filter first no convolution, a channel in two parts has no axis of
-    # its own, and a diagonal of parameters is odd: these need not fold.
-    odd = program.form == "generic swapped" or program.marked("diagonal parameters")
-    if odd or (program.layout == "split" and 1 not in program.split):
+    """By the first gate that refuses, in the order of the gates."""
+    # A channel in two parts has no axis of its own: it need not fold.
+    if program.layout == "split" and 1 not in program.split:
         return Expectation(None, None)
     if program.marked("in front"):
         return in_front(program)
-    kept = refused_weights(program, program.mode)
-    reported = refused_weights(program, "auto")
+    kept = refused_weights(program)
     if program.twist in ILLEGAL:
         reason = ILLEGAL[program.twist][1]
         full = program.marked("wrong axis") and parameters_are_full(program)
         if reason is None or full:
             return Expectation(0, () if program.marked("no batch norm") else None)
-        if program.marked("hint never") and reported:
-            reason = reported
+        if program.marked("hint never"):
+            reason = kept or reason
         return Expectation(0, (reason,) * (2 if program.marked("two readers") else 1))
     chains = 2 if program.marked("shared filter", "stacked") else 1
     if kept and program.weights.endswith("norm") and program.norms[0].name == "negf":
         return Expectation(None, None)  # the negation by itself is a constant scale
-    if reported and program.marked("other axis behind") and not parameters_are_full(program):
+    if kept and program.marked("other axis behind") and not parameters_are_full(program):
         # The longest chain is reported where none folds.
-        reported = ILLEGAL["wrong axis"][1]
-    return Expectation(0, (reported or "can fuse",) * chains) if kept else Expectation(chains)
+        kept = ILLEGAL["wrong axis"][1]
+    return Expectation(0, (str(kept),) * chains) if kept else Expectation(chains)
 
 
 def in_front(program: Program) -> Expectation:
     """A normalisation of the input: a shift does not go through a border."""
-    norm = program.norms[0]
-    shifts = norm.name not in ("scale only", "division")
+    shifts = program.norms[0].name not in ("scale only", "division")
     border = any(program.low + program.high) and (shifts or program.pad_value != 0)
-    kept = "shape: padding stands between scale and convolution" if border else refused_weights(program, program.mode)
-    # The shift joins an initial value that is broadcast; other spellings of both, and a border of no width, need not
-    # be seen through.
-    plain = norm.style in ("map", "torch") and not norm.in_place and program.bias in ("none", "add")
-    if not plain or (program.low and not border and (shifts or program.pad_value != 0)):
-        return Expectation(0 if kept else None, None)
-    if kept and not border and program.mode == "constants":
-        return Expectation(0, None)
+    kept = "shape: padding stands between scale and convolution" if border else refused_weights(program)
     return Expectation(0, (kept,)) if kept else Expectation(1)
 
 

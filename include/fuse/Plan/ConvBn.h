@@ -47,8 +47,8 @@ struct FoldOptions {
   bool off = false;
 };
 
-/// Default options with the device and the mode that `fuse-boundary` left on
-/// `module`, or that pass's defaults.
+/// The device and the mode that `fuse-boundary` left on `module`, and the
+/// weights that `fuse-conv-bn` did, or their defaults.
 FoldOptions foldOptionsFor(mlir::Operation *module);
 
 /// For each dimension of a tensor, the axes of the convolution's result that it

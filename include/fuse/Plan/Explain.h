@@ -18,10 +18,11 @@
 
 namespace fuse {
 
-/// One batch normalisation behind a convolution.
+/// One batch normalisation behind a convolution, or in front of it.
 struct FoldRecord {
-  unsigned op; ///< id of the convolution
-  bool folded; ///< false: found and kept, see `decision`
+  unsigned op;  ///< id of the convolution
+  bool inFront; ///< of it
+  bool folded;  ///< false: found and kept, see `decision`
   Decision decision;
 };
 
