@@ -49,7 +49,7 @@ WEIGHTS = {
 UNIT_ZERO = 0.15
 ELEMENTS = {"f32": 11, "f64": 4, "f16": 3, "bf16": 2}
 #: Twists in which values are rounded too often for 16 bits, or types are set.
-NOT_16_BIT = ("two in a row", "stacked", "batch statistics", "loop", "body is not linear", "in front")
+NOT_16_BIT = ("two in a row", "stacked", "batch statistics", "loop", "body is not linear")
 
 
 def deal(deck: dict, seed: int, number: int) -> object:
