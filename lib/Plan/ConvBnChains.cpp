@@ -162,9 +162,9 @@ std::optional<Walk> ChainFinder::step(ConvSite &site, ChannelExprs &exprs,
   next.cut.ops.push_back(reader);
   next.cut.otherBlock |= reader->getBlock() != site.conv->getBlock();
   const Affine &after = next.cut.affine;
-  // A bias alone is folded behind convolutions only: behind a linear layer it
-  // is an epilogue like any other.
-  bool ends = (after.scale || !site.isContraction) &&
+  // A sum behind a product of two values of the call (an attention mask) is no
+  // bias.
+  bool ends = (after.scale || !site.isContraction || hasKnownWeights) &&
               (after.scale != before.scale || after.shift != before.shift);
   if (ends)
     next.ends.push_back(next.cut);

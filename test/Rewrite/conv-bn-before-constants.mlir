@@ -32,7 +32,7 @@
 // IR-DAG: %[[B:.*]] = arith.constant dense<[1.700000e+01, 1.100000e+01]> : tensor<2xf32>
 // IR-DAG: %[[INIT:.*]] = linalg.broadcast ins(%[[B]] :
 // IR-NOT: linalg.generic
-// IR: linalg.conv_1d_ncw_fcw ins(%arg0, %[[W]] : {{.*}}outs(%[[INIT]] :
+// IR: linalg.conv_1d_ncw_fcw {fuse.folded_input = "bn-conv"} ins(%arg0, %[[W]] : {{.*}}outs(%[[INIT]] :
 func.func @constants(%x: tensor<1x2x3xf32>) -> tensor<1x2x3xf32> {
   %w = arith.constant dense<[[[1.0], [2.0]], [[3.0], [-4.0]]]> : tensor<2x2x1xf32>
   %s = arith.constant dense<[2.0, 0.5]> : tensor<2xf32>

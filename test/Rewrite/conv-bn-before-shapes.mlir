@@ -52,7 +52,7 @@ func.func @one_pixel(%x: tensor<1x3x1xf32>, %w: tensor<4x3x1xf32> {fuse.param}, 
 
 // Who asks for its extent reads nothing.
 // IR-LABEL: @extent(
-// IR: linalg.conv_1d_ncw_fcw ins(%arg0,
+// IR: linalg.conv_1d_ncw_fcw {fuse.folded_input = "bn-conv"} ins(%arg0,
 func.func @extent(%x: tensor<2x3x?xf32>, %w: tensor<4x3x1xf32> {fuse.param}, %s: tensor<3xf32> {fuse.param}, %b: tensor<3xf32> {fuse.param}) -> tensor<2x4x?xf32> {
   %zero = arith.constant 0.0 : f32
   %c2 = arith.constant 2 : index

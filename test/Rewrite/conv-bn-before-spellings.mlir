@@ -23,7 +23,7 @@
 #unit = affine_map<(d0, d1, d2) -> (0, d1, 0)>
 
 // IR-LABEL: @full_rank(
-// IR: linalg.conv_1d_ncw_fcw ins(%arg0,
+// IR: linalg.conv_1d_ncw_fcw {fuse.folded_input = "bn-conv"} ins(%arg0,
 func.func @full_rank(%x: tensor<2x3x6xf32>, %w: tensor<4x3x3xf32> {fuse.param}, %s: tensor<3xf32> {fuse.param}, %b: tensor<3xf32> {fuse.param}) -> tensor<2x4x4xf32> {
   %zero = arith.constant 0.0 : f32
   %ex = tensor.empty() : tensor<2x3x6xf32>
@@ -43,7 +43,7 @@ func.func @full_rank(%x: tensor<2x3x6xf32>, %w: tensor<4x3x3xf32> {fuse.param}, 
 
 // Parameters with a value for each element, all the same along batch and columns.
 // IR-LABEL: @broadcast(
-// IR: linalg.conv_1d_ncw_fcw ins(%arg0,
+// IR: linalg.conv_1d_ncw_fcw {fuse.folded_input = "bn-conv"} ins(%arg0,
 func.func @broadcast(%x: tensor<2x3x6xf32>, %w: tensor<4x3x3xf32> {fuse.param}, %s: tensor<3xf32> {fuse.param}, %b: tensor<3xf32> {fuse.param}) -> tensor<2x4x4xf32> {
   %zero = arith.constant 0.0 : f32
   %ex = tensor.empty() : tensor<2x3x6xf32>
@@ -81,7 +81,7 @@ func.func @two_images(%x: tensor<2x3x6xf32>, %w: tensor<4x3x3xf32> {fuse.param},
 }
 
 // IR-LABEL: @in_place(
-// IR: linalg.conv_1d_ncw_fcw ins(%arg0,
+// IR: linalg.conv_1d_ncw_fcw {fuse.folded_input = "bn-conv"} ins(%arg0,
 func.func @in_place(%x: tensor<2x3x6xf32>, %w: tensor<4x3x3xf32> {fuse.param}, %s: tensor<3xf32> {fuse.param}, %b: tensor<3xf32> {fuse.param}) -> tensor<2x4x4xf32> {
   %zero = arith.constant 0.0 : f32
   %m = linalg.generic {indexing_maps = [#c, #id], iterator_types = ["parallel", "parallel", "parallel"]} ins(%s : tensor<3xf32>) outs(%x : tensor<2x3x6xf32>) {
@@ -124,7 +124,7 @@ func.func @in_place_and_read(%x: tensor<2x3x6xf32>, %w: tensor<4x3x3xf32> {fuse.
 
 // Half of it stands in the accumulators from the start.
 // IR-LABEL: @non_zero_fill(
-// IR: linalg.conv_1d_ncw_fcw ins(%arg0,
+// IR: linalg.conv_1d_ncw_fcw {fuse.folded_input = "bn-conv"} ins(%arg0,
 func.func @non_zero_fill(%x: tensor<2x3x6xf32>, %w: tensor<4x3x3xf32> {fuse.param}, %s: tensor<3xf32> {fuse.param}, %b: tensor<3xf32> {fuse.param}) -> tensor<2x4x4xf32> {
   %half = arith.constant 0.5 : f32
   %ex = tensor.empty() : tensor<2x3x6xf32>
