@@ -237,6 +237,8 @@ Decision InputFinder::decideNumerics(ConvSite &site, BnInput &input,
       input.constants =
           std::make_shared<FoldedConstants>(std::move(*folded.constants));
   }
+  if (std::optional<Decision> refusal = accumulatorGate(site))
+    return *refusal;
   if (element.getIntOrFloatBitWidth() == 16 && !input.constants &&
       options.weights != WeightsMode::Always)
     return Decision::keep(Reason::FoldUnchecked,

@@ -159,6 +159,10 @@ BnChain decideFold(ConvSite &site, std::shared_ptr<ChannelExprs> exprs,
                    const Cut &cut, const FoldOptions &options,
                    WeightKinds &kinds);
 
+/// Refuses sums in f16 or bf16 of so many terms that their rounding errors may
+/// exceed the tolerance of the type.
+std::optional<Decision> accumulatorGate(const ConvSite &site);
+
 /// The user's word on `path`, operations of which each reads the one before:
 /// `never` and `mode=off` keep what the gates would fold, and `always` folds
 /// what does not pay, never what is not right.

@@ -187,7 +187,8 @@ class Draw:
         if "c" not in kind.x:
             extents |= {"g": pick.choice([1, 2, 3, 5, 7]), "c": 1, "f": pick.choice([1, 2, 3])}
         most = 3 if len(kind.positions) < 3 else 2
-        budget = 8 if self.narrow else 200
+        # Two terms in 16 bits fold, more do not.
+        budget = pick.choice([2, 2, 8]) if self.narrow else 200
         if self.narrow:
             extents["c"] = min(extents["c"], 2)
         budget //= extents["c"]

@@ -4,8 +4,10 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
+from compare import RTOL
 from conv_bn_numpy import Program, convolution
 
 #: How often each twist is drawn. The fold is right in spite of these ...
@@ -50,6 +52,10 @@ ILLEGAL: dict[str, tuple[int, str | None]] = {
 }
 
 
+#: The unit roundoff of types in which sums of more than a few terms round more than the tolerance.
+ROUNDOFF = {"f16": 2.0**-11, "bf16": 2.0**-8}
+
+
 @dataclass(frozen=True)
 class Expectation:
     """What the pass must decide: the number of folds, and why what is kept is kept; None: either is right."""
@@ -58,12 +64,20 @@ class Expectation:
     reasons: tuple[str, ...] | None = ()
 
 
+def terms(program: Program) -> int:
+    """How many products are added up."""
+    shape = program.filters[0].shape
+    return math.prod(extent for one, extent in zip(program.kind.w, shape, strict=True) if one not in "gf")
+
+
 def refused_weights(program: Program) -> str | None:
     """Why weights of this sort are kept in this mode of the pass."""
     sort = program.weights
+    if terms(program) * ROUNDOFF.get(program.element, 0) > RTOL[program.element]:
+        return "numerics: sums in 16 bits round more than the tolerance"
     if not sort.startswith(("parameter", "run-time")) or program.mode == "always":
         return None
-    if program.element in ("f16", "bf16"):
+    if program.element in ROUNDOFF:
         return "numerics: range of folded 16-bit weights is not known"
     if program.mode == "constants":
         return "profit: weights are not constant"
@@ -102,6 +116,10 @@ def in_front(program: Program) -> Expectation:
     shifts = program.norms[0].name not in ("scale only", "division")
     border = any(program.low + program.high) and (shifts or program.pad_value != 0)
     kept = "shape: padding stands between scale and convolution" if border else refused_weights(program)
+    pixels = [extent for dim, extent in enumerate(program.x.shape) if dim not in program.channel_axes()]
+    if program.weights.startswith("run-time") and set(pixels) <= {1}:
+        # Nothing tells an image of one pixel from a parameter that comes with the call.
+        return Expectation(0 if kept else None, None)
     return Expectation(0, (kept,)) if kept else Expectation(1)
 
 
