@@ -47,12 +47,17 @@ static Function functionOf(StringRef name) {
 
 namespace {
 
-/// Evaluates expressions over the channels of one chain, axes of `extents`.
+/// Evaluates expressions over the channels of one chain, axes of `extents`, or
+/// their parts where they are split.
 class ChannelEvaluator {
 public:
-  ChannelEvaluator(const ChannelExprs &exprs, ArrayRef<unsigned> channels,
-                   ArrayRef<int64_t> extents)
-      : exprs(exprs), channels(channels) {
+  ChannelEvaluator(const ChannelExprs &exprs, ArrayRef<unsigned> given,
+                   ArrayRef<int64_t> extents, ArrayRef<AxisSplit> splits = {})
+      : exprs(exprs), splits(splits) {
+    for (unsigned axis : given)
+      wholeShape.push_back(extents[axis]);
+    SmallVector<unsigned, 2> whole(given);
+    channels = refineAxes({whole}, splits).front();
     for (unsigned axis : channels)
       shape.push_back(extents[axis]);
     for (int64_t extent : shape)
@@ -63,16 +68,18 @@ public:
   /// has no function here.
   std::optional<std::vector<double>> run(ExprId root);
 
-  SmallVector<int64_t> shape; ///< extents of the channel axes
-  int64_t count = 1;          ///< channels in all
-  bool finite = true;         ///< all leaves are
+  SmallVector<int64_t> wholeShape; ///< extents of the channel axes
+  SmallVector<int64_t> shape;      ///< and of their parts
+  int64_t count = 1;               ///< channels in all
+  bool finite = true;              ///< all leaves are
 
 private:
   std::optional<std::vector<double>> leaf(const ChannelNode &node);
   std::optional<std::vector<double>> apply(const ChannelNode &node);
 
   const ChannelExprs &exprs;
-  ArrayRef<unsigned> channels;
+  ArrayRef<AxisSplit> splits;
+  SmallVector<unsigned, 2> channels;
   llvm::DenseMap<ExprId, std::vector<double>> values;
 };
 
@@ -86,7 +93,8 @@ ChannelEvaluator::leaf(const ChannelNode &node) {
   // Row-major over the axes of all dimensions together.
   SmallVector<int64_t> strides(shape.size(), 0);
   int64_t stride = 1;
-  for (ArrayRef<unsigned> dim : llvm::reverse(node.axes))
+  Axes axes = refineAxes(node.axes, splits);
+  for (ArrayRef<unsigned> dim : llvm::reverse(axes))
     for (unsigned axis : llvm::reverse(dim)) {
       size_t position = llvm::find(channels, axis) - channels.begin();
       strides[position] += stride; // a diagonal has one axis twice
@@ -210,7 +218,8 @@ FoldResult fuse::foldConstants(const ConvSite &site, const BnChain &chain) {
   Value filter = chain.conv->getOperand(chain.filter);
   auto type = cast<FloatType>(getElementTypeOrSelf(filter.getType()));
   std::optional<ConstantElements> weights = constantElements(filter);
-  ChannelEvaluator evaluator(*chain.exprs, chain.channels, site.extents);
+  ChannelEvaluator evaluator(*chain.exprs, chain.channels, site.extents,
+                             chain.splits);
   if (!weights || evaluator.count == 0)
     return {};
   auto scale = evaluator.run(chain.scale);
@@ -230,7 +239,7 @@ FoldResult fuse::foldConstants(const ConvSite &site, const BnChain &chain) {
   SmallVector<int64_t> strides = filterStrides(
       conv.getMatchingIndexingMap(conv.getDpsInputOperand(chain.filter)),
       conv.getMatchingIndexingMap(conv.getDpsInitOperand(0)), chain.channels,
-      evaluator.shape);
+      evaluator.wholeShape);
   ArrayRef<int64_t> shape = cast<ShapedType>(filter.getType()).getShape();
   auto refusal =
       scaleFilter(weights->values, *scale, StridedIndex(shape, strides), type);

@@ -93,6 +93,7 @@ static GateResult shapeGate(FoldInput &in) {
   if (filter != in.site.filters.end())
     in.chain.filter = filter->first;
   in.chain.channels = in.site.channels(in.chain.filter);
+  in.chain.splits = in.site.splits;
   if (!in.site.hasLinearBody(in.chain.filter))
     return Decision::keep(
         Reason::UnsupportedConv,

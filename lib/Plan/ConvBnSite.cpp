@@ -145,16 +145,43 @@ std::optional<ConvSite> ConvSite::get(Operation *op) {
   return site;
 }
 
+/// The axes in a set of bits, ascending.
+static SmallVector<unsigned, 2> axesOf(uint64_t set) {
+  SmallVector<unsigned, 2> axes;
+  for (; set; set &= set - 1)
+    axes.push_back(llvm::countr_zero(set));
+  return axes;
+}
+
 RankedTensorType ConvSite::resultType() const {
   return cast<RankedTensorType>(conv->getResult(0).getType());
 }
 
 Axes ConvSite::axes() const {
-  Axes axes(extents.size());
-  for (unsigned axis = 0; axis < extents.size(); ++axis)
+  Axes axes(rank());
+  for (unsigned axis = 0; axis < rank(); ++axis)
     if (extents[axis] != 1)
       axes[axis].push_back(axis);
   return axes;
+}
+
+void ConvSite::split(unsigned axis, ArrayRef<int64_t> shape) {
+  if (extents.size() + shape.size() > kOpaqueAxis ||
+      llvm::any_of(splits,
+                   [&](const AxisSplit &split) { return split.axis == axis; }))
+    return;
+  unsigned first = extents.size();
+  splits.push_back({axis, first, SmallVector<int64_t, 3>(shape)});
+  llvm::append_range(extents, shape);
+  for (auto &[operand, set] : filters)
+    if (set >> axis & 1)
+      for (unsigned part = first; part < extents.size(); ++part)
+        set |= uint64_t(1) << part;
+}
+
+bool ConvSite::isFull(uint64_t set) const {
+  return (axisSetOf(refineAxes(axes(), splits)) &
+          ~axisSetOf(refineAxes({axesOf(set)}, splits))) == 0;
 }
 
 uint64_t ConvSite::allAxes() const { return axisSetOf(axes()); }
@@ -162,7 +189,7 @@ uint64_t ConvSite::allAxes() const { return axisSetOf(axes()); }
 SmallVector<unsigned, 2> ConvSite::channels(unsigned filter) const {
   SmallVector<unsigned, 2> channels;
   for (auto [operand, set] : filters)
-    for (unsigned axis = 0; axis < extents.size(); ++axis)
+    for (unsigned axis = 0; axis < rank(); ++axis)
       if (operand == filter && (set >> axis & 1))
         channels.push_back(axis);
   return channels;

@@ -88,9 +88,6 @@ def refused_weights(program: Program) -> str | None:
 
 def expectation(program: Program) -> Expectation:
     """By the first gate that refuses, in the order of the gates."""
-    # A channel in two parts has no axis of its own: it need not fold.
-    if program.layout == "split" and 1 not in program.split:
-        return Expectation(None, None)
     if program.marked("in front"):
         return in_front(program)
     kept = refused_weights(program)

@@ -56,6 +56,16 @@ FoldOptions foldOptionsFor(mlir::Operation *module);
 /// collapses axes 1 and 2. Axes of extent 1 are left out.
 using Axes = llvm::SmallVector<llvm::SmallVector<unsigned, 2>, 4>;
 
+/// An axis that a reshape splits. Its parts are axes of their own, numbered
+/// from `first`, behind those of the result.
+struct AxisSplit {
+  unsigned axis, first;
+  llvm::SmallVector<int64_t, 3> shape; ///< extents of the parts, none is 1
+};
+
+/// `axes` with the parts of each axis that is split in its place.
+Axes refineAxes(const Axes &axes, llvm::ArrayRef<AxisSplit> splits);
+
 using ExprId = unsigned;
 
 /// A node of an expression over values per output channel.
@@ -118,6 +128,8 @@ struct BnChain {
   /// it, ascending: the channels.
   unsigned filter = 1;
   llvm::SmallVector<unsigned, 2> channels;
+  /// Channels of which the expressions know the parts.
+  llvm::SmallVector<AxisSplit, 1> splits;
   std::shared_ptr<const ChannelExprs> exprs;
   ExprId scale = 0;
   /// What each accumulator starts from; the convolution's own initial value
