@@ -252,14 +252,14 @@ Decision InputFinder::decide(ConvSite &site, BnInput &input, bool cast) {
     decision = decideNumerics(site, input, cast);
   if (decision.verdict != VerdictKind::Fuse)
     return decision;
-  if (input.weights == WeightKind::RunTime &&
-      options.weights != WeightsMode::Always)
-    return Decision::keep(Reason::RunTimeWeights,
-                          "fuse.param on the weights, or weights=always");
   if (input.weights != WeightKind::Constant &&
       options.weights == WeightsMode::Constants)
     return Decision::keep(Reason::NonConstantWeights,
                           "constant weights, or weights=auto");
+  if (input.weights == WeightKind::RunTime &&
+      options.weights != WeightsMode::Always)
+    return Decision::keep(Reason::RunTimeWeights,
+                          "fuse.param on the weights, or weights=always");
   return decision;
 }
 

@@ -1,5 +1,6 @@
 // RUN: fuse-opt %s --fuse-conv-bn --remarks-filter=fuse-fold --remark-format=emitRemark -o %t 2>&1 | FileCheck %s
 // RUN: FileCheck %s --check-prefix=IR --input-file=%t
+// RUN: fuse-opt %s --fuse-conv-bn=weights=constants --remarks-filter=fuse-fold --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=CONSTANTS
 // RUN: fuse-opt %t --fuse-conv-bn -o %t.twice
 // RUN: diff %t %t.twice
 // RUN: %python %tools/compare_models.py --fuse-opt=%fuse_bin/fuse-opt --passes=--fuse-conv-bn --require-change --entry=unpadded %s
@@ -16,6 +17,7 @@
 // CHECK: [Passed] bn-conv #0 {{.*}}Function=depthwise_and_behind {{.*}}Decision=folded
 // CHECK: [Missed] bn-conv #0 {{.*}}Function=run_time {{.*}}Decision=kept{{.*}}Reason="profit: run-time weights cost more to fold than an epilogue"
 // CHECK-NOT: Decision=
+// CONSTANTS: Function=run_time {{.*}}Reason="profit: weights are not constant"
 
 #id = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
 #c = affine_map<(d0, d1, d2, d3) -> (d1)>

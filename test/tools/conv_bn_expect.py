@@ -90,6 +90,9 @@ def expectation(program: Program) -> Expectation:
     """By the first gate that refuses, in the order of the gates."""
     if program.marked("in front"):
         return in_front(program)
+    # Groups and features that were one axis need not fold where they are split otherwise.
+    if program.layout == "split" and "gf" in program.kind.out and 1 not in program.split:
+        return Expectation(None, None)
     kept = refused_weights(program)
     if program.twist in ILLEGAL:
         reason = ILLEGAL[program.twist][1]
