@@ -125,14 +125,17 @@ SmallVector<Value> fuse::glueSources(Operation *glue) {
 
 bool fuse::isFreeInit(Value value) {
   Operation *def = value.getDefiningOp();
+  // Code that is never reached may go in circles.
+  llvm::SmallPtrSet<Operation *, 4> seen;
+  while (isa_and_nonnull<tensor::ExpandShapeOp, tensor::CollapseShapeOp,
+                         tensor::CastOp, tensor::ExtractSliceOp>(def) &&
+         seen.insert(def).second)
+    def = def->getOperand(0).getDefiningOp();
   if (!def)
     return false;
   if (isa<tensor::EmptyOp, tensor::SplatOp>(def) ||
       def->hasTrait<OpTrait::ConstantLike>())
     return true;
-  if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::CastOp,
-          tensor::ExtractSliceOp>(def))
-    return isFreeInit(def->getOperand(0));
   auto structured = dyn_cast<linalg::LinalgOp>(def);
   return structured && structured.hasPureTensorSemantics() &&
          isFillLike(structured);

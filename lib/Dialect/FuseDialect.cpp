@@ -220,7 +220,9 @@ LogicalResult FuseDialect::verifyOperationAttribute(Operation *op,
     return mismatch("#fuse.tile");
   if (name == names::kOptions && !isa<DictionaryAttr>(value))
     return mismatch("a dictionary");
-  if (name == names::kFolded && !isa<StringAttr>(value))
+  if ((name == names::kFolded || name == names::kFoldedInput ||
+       name == names::kWeights) &&
+      !isa<StringAttr>(value))
     return mismatch("a string");
   return success();
 }

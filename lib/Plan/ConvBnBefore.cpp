@@ -27,6 +27,12 @@ static constexpr size_t kLongest = 16;
 
 namespace {
 
+/// An operation of a chain, and its operand with a value for each element.
+struct Link {
+  linalg::LinalgOp op;
+  Value element;
+};
+
 class InputFinder {
 public:
   InputFinder(FunctionOpInterface function, const FoldOptions &options)
@@ -35,9 +41,17 @@ public:
 
 private:
   void examine(ConvSite &site);
-  bool evaluate(BnInput &input, ConvSite &pixels, bool &cast);
-  Decision decide(ConvSite &site, const BnInput &input, bool cast);
+  void judge(ConvSite &site, BnInput &input, ArrayRef<Link> links, bool cast);
+  Value elementOf(linalg::LinalgOp op, ConvSite &pixels, uint64_t channels);
+  SmallVector<Link> linksTo(Value value, Operation *reader, ConvSite &pixels,
+                            uint64_t channels);
+  bool evaluate(BnInput &input, ArrayRef<Link> links, ConvSite &pixels,
+                bool &cast);
+  void findStart(ConvSite &site, BnInput &input);
+  WeightKind kindOf(const BnInput &input);
+  Decision decide(ConvSite &site, BnInput &input, bool cast);
   Decision decideShape(ConvSite &site, const BnInput &input);
+  Decision decideNumerics(ConvSite &site, BnInput &input, bool cast);
 
   FunctionOpInterface function;
   const FoldOptions &options;
@@ -47,58 +61,87 @@ private:
 
 } // namespace
 
-/// The operand of an elementwise operation that holds a value for each element
-/// of its result; null if there is not one, read in order.
-static OpOperand *elementOperand(linalg::LinalgOp op) {
-  OpOperand *found = nullptr;
-  for (OpOperand *operand : op.getDpsInputOperands()) {
-    auto permutation = permutationOf(op, *operand);
-    if (!permutation)
-      continue;
-    if (found ||
-        !llvm::equal(*permutation, llvm::seq<int64_t>(permutation->size())))
-      return nullptr;
-    found = operand;
-  }
-  return found;
+/// The axes of each loop of `op`, whose result has those of `pixels`.
+static Axes loopAxesOf(linalg::LinalgOp op, const ConvSite &pixels) {
+  Axes axes = pixels.axes(), loopAxes(op.getNumLoops());
+  AffineMap written = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+  for (auto [dim, loop] : llvm::enumerate(written.getResults()))
+    if (auto expr = dyn_cast<AffineDimExpr>(loop))
+      loopAxes[expr.getPosition()] = axes[dim];
+  return loopAxes;
 }
 
-/// The elementwise operations with one reader each that `value` comes from, the
-/// first one first.
-static SmallVector<Operation *> producersOf(Value value) {
-  SmallVector<Operation *> ops;
-  while (ops.size() < kLongest) {
+/// True if all that read `value` is `reader`. Asking for an extent is not
+/// reading: the source of the chain has the same.
+static bool isSoleReader(Operation *reader, Value value) {
+  return llvm::all_of(value.getUsers(), [&](Operation *user) {
+    return user == reader || isa<tensor::DimOp>(user);
+  });
+}
+
+/// The operand of an elementwise operation that holds a value for each element
+/// of its result, read in order; null if there is none, or two. A parameter
+/// that was broadcast is read like one, but depends on the channel only; where
+/// all do (an image of one pixel), what comes with the call is no parameter.
+Value InputFinder::elementOf(linalg::LinalgOp op, ConvSite &pixels,
+                             uint64_t channels) {
+  llvm::SetVector<Value> found, perElement, runTime;
+  ChannelExprs exprs;
+  ChannelTracer tracer(pixels, exprs);
+  Axes loopAxes = loopAxesOf(op, pixels);
+  for (OpOperand &operand : op->getOpOperands()) {
+    auto permutation = permutationOf(op, operand);
+    if (!isa<RankedTensorType>(operand.get().getType()) ||
+        !op.payloadUsesValueFromOperand(&operand) || !permutation ||
+        !llvm::equal(*permutation, llvm::seq<int64_t>(permutation->size())))
+      continue;
+    found.insert(operand.get());
+    Scalar traced = tracer.traceOperand(op, operand, loopAxes);
+    auto *expr = std::get_if<ExprId>(&traced);
+    if (!expr || (exprs[*expr].axisSet & ~channels))
+      perElement.insert(operand.get());
+    else if (kinds.of(operand.get()) == WeightKind::RunTime)
+      runTime.insert(operand.get());
+  }
+  for (auto &candidates : {found, perElement, runTime})
+    if (candidates.size() == 1)
+      return candidates.front();
+  return {};
+}
+
+/// The elementwise operations that `value` comes from, each read by the next
+/// one and the last by `reader` only, the first one first.
+SmallVector<Link> InputFinder::linksTo(Value value, Operation *reader,
+                                       ConvSite &pixels, uint64_t channels) {
+  SmallVector<Link> links;
+  while (links.size() < kLongest) {
     Operation *def = value.getDefiningOp();
-    if (!def || !isElementwise(def) || def->getNumResults() != 1 ||
-        !value.hasOneUse())
+    if (!def || def->getBlock() != reader->getBlock() || !isElementwise(def) ||
+        def->getNumResults() != 1 || !isSoleReader(reader, value))
       break;
     auto op = cast<linalg::LinalgOp>(def);
-    OpOperand *operand = elementOperand(op);
-    if (!operand || !isa<RankedTensorType>(operand->get().getType()) ||
-        op.payloadUsesValueFromOperand(op.getDpsInitOperand(0)))
+    Value element = elementOf(op, pixels, channels);
+    if (!element || element.getType() != value.getType())
       break;
-    ops.push_back(def);
-    value = operand->get();
+    links.push_back({op, element});
+    value = element;
+    reader = def;
   }
-  std::reverse(ops.begin(), ops.end());
-  return ops;
+  std::reverse(links.begin(), links.end());
+  return links;
 }
 
 /// Evaluates the chain; false if it is not affine in its source.
-bool InputFinder::evaluate(BnInput &input, ConvSite &pixels, bool &cast) {
+bool InputFinder::evaluate(BnInput &input, ArrayRef<Link> links,
+                           ConvSite &pixels, bool &cast) {
   auto exprs = std::make_shared<ChannelExprs>();
   Affine affine;
-  for (Operation *nested : input.ops) {
-    auto op = llvm::cast<linalg::LinalgOp>(nested);
+  for (const Link &link : links) {
+    linalg::LinalgOp op = link.op;
     ChannelTracer tracer(pixels, *exprs);
-    OpOperand *element = elementOperand(op);
-    Axes loopAxes(op.getNumLoops());
-    AffineMap written = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
-    for (auto [dim, loop] : llvm::enumerate(written.getResults()))
-      if (auto expr = dyn_cast<AffineDimExpr>(loop))
-        loopAxes[expr.getPosition()] = pixels.axes()[dim];
+    Axes loopAxes = loopAxesOf(op, pixels);
     Scalars scalars = tracer.evaluate(op, [&](OpOperand &operand) -> Scalar {
-      if (&operand == element)
+      if (operand.get() == link.element)
         return affine;
       return tracer.traceOperand(op, operand, loopAxes);
     });
@@ -121,38 +164,61 @@ bool InputFinder::evaluate(BnInput &input, ConvSite &pixels, bool &cast) {
   return true;
 }
 
-/// True if `pad` adds zeros.
-static bool padsZero(tensor::PadOp pad) {
+/// Whether `pad` may stand between the chain and the convolution: it adds
+/// nothing, or zeros that a scale keeps.
+static bool keepsBorder(tensor::PadOp pad, const BnInput &input) {
+  auto isEmpty = [&](unsigned dim) {
+    return pad.getStaticLow()[dim] == 0 && pad.getStaticHigh()[dim] == 0;
+  };
   Value value = pad.getConstantPaddingValue();
-  return value && matchPattern(value, m_AnyZeroFloat());
+  if (llvm::all_of(llvm::seq<unsigned>(pad.getSourceType().getRank()), isEmpty))
+    return true;
+  return !input.shift && value && matchPattern(value, m_AnyZeroFloat()) &&
+         llvm::all_of(input.channels, isEmpty);
+}
+
+/// True if each element of the result takes each element of its channel's
+/// filter once.
+static bool readsWholeFilter(linalg::LinalgOp conv, unsigned filter) {
+  AffineMap read = conv.getMatchingIndexingMap(conv.getDpsInputOperand(filter));
+  SmallVector<unsigned> reductions;
+  conv.getReductionDims(reductions);
+  return read.isProjectedPermutation() &&
+         llvm::all_of(reductions, [&](unsigned loop) {
+           return read.isFunctionOfDim(loop);
+         });
 }
 
 Decision InputFinder::decideShape(ConvSite &site, const BnInput &input) {
   linalg::LinalgOp conv = site.conv;
-  auto filter = dyn_cast<RankedTensorType>(conv->getOperand(1).getType());
-  if (!site.hasLinearBody(1) ||
-      !conv.getMatchingIndexingMap(conv.getDpsInputOperand(1))
-           .isProjectedPermutation())
+  auto filter =
+      dyn_cast<RankedTensorType>(conv->getOperand(input.filter).getType());
+  if (!site.hasLinearBody(input.filter) ||
+      !readsWholeFilter(conv, input.filter))
     return Decision::keep(
         Reason::UnsupportedConv,
         "accumulate products of floats: acc + input * filter");
-  if (input.pad && (input.shift || !padsZero(input.pad)))
+  if (input.pad && !keepsBorder(input.pad, input))
     return Decision::keep(Reason::PaddedInput,
                           "pad the source of the chain instead");
   if (!filter || !filter.hasStaticShape())
     return Decision::keep(Reason::DynamicShape,
                           "give the filter a static shape");
-  if (input.shift && !initSource(conv))
+  for (unsigned axis : input.outputs)
+    if (ShapedType::isDynamic(site.extents[axis]))
+      return Decision::keep(Reason::DynamicShape,
+                            "give the output channels a static extent");
+  if (input.start && ((*input.startExprs)[*input.start].axisSet &
+                      ~site.filters.front().second))
     return Decision::keep(Reason::InitPerElement,
                           "start from zero or from a bias per channel, and add "
                           "the rest afterwards");
   return Decision();
 }
 
-Decision InputFinder::decide(ConvSite &site, const BnInput &input, bool cast) {
-  Decision shape = decideShape(site, input);
-  if (shape.verdict != VerdictKind::Fuse)
-    return shape;
+/// Also computes constant weights.
+Decision InputFinder::decideNumerics(ConvSite &site, BnInput &input,
+                                     bool cast) {
   Type element = site.resultType().getElementType();
   if (!isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(element))
     return Decision::keep(Reason::ElementType,
@@ -160,40 +226,89 @@ Decision InputFinder::decide(ConvSite &site, const BnInput &input, bool cast) {
   const ChannelExprs &exprs = *input.exprs;
   if (cast || exprs[input.scale].type != element ||
       (input.shift && exprs[*input.shift].type != element) ||
-      site.roundsFilter(1) || site.roundsFilter(0))
+      site.roundsFilter(input.filter) || site.roundsFilter(1 - input.filter))
     return Decision::keep(Reason::FoldPrecision,
                           "compute filter, result and scale in one type");
-  bool always = options.weights == WeightsMode::Always;
-  if (element.getIntOrFloatBitWidth() == 16 && !always)
+  if (input.weights == WeightKind::Constant) {
+    FoldResult folded = foldInputConstants(site, input);
+    if (folded.refusal)
+      return Decision::keep(*folded.refusal, "a wider type for the weights");
+    if (folded.constants)
+      input.constants =
+          std::make_shared<FoldedConstants>(std::move(*folded.constants));
+  }
+  if (std::optional<Decision> refusal = accumulatorGate(site))
+    return *refusal;
+  if (element.getIntOrFloatBitWidth() == 16 && !input.constants &&
+      options.weights != WeightsMode::Always)
     return Decision::keep(Reason::FoldUnchecked,
-                          "a wider type, or weights=always");
-  if (input.weights == WeightKind::RunTime && !always)
-    return Decision::keep(Reason::RunTimeWeights,
-                          "fuse.param on the weights, or weights=always");
+                          "constant weights, a wider type, or weights=always");
+  return Decision();
+}
+
+Decision InputFinder::decide(ConvSite &site, BnInput &input, bool cast) {
+  Decision decision = decideShape(site, input);
+  if (decision.verdict == VerdictKind::Fuse)
+    decision = decideNumerics(site, input, cast);
+  if (decision.verdict != VerdictKind::Fuse)
+    return decision;
   if (input.weights != WeightKind::Constant &&
       options.weights == WeightsMode::Constants)
     return Decision::keep(Reason::NonConstantWeights,
                           "constant weights, or weights=auto");
-  return Decision();
+  if (input.weights == WeightKind::RunTime &&
+      options.weights != WeightsMode::Always)
+    return Decision::keep(Reason::RunTimeWeights,
+                          "fuse.param on the weights, or weights=always");
+  return decision;
 }
 
+/// What the accumulators start from, where a shift will be added to it.
+void InputFinder::findStart(ConvSite &site, BnInput &input) {
+  auto exprs = std::make_shared<ChannelExprs>();
+  input.startExprs = exprs;
+  if (!input.shift)
+    return;
+  input.outputs = site.channels(input.filter);
+  ExprId start = ChannelTracer(site, *exprs)
+                     .trace(site.conv.getDpsInits()[0], site.axes());
+  auto constant = dyn_cast_or_null<FloatAttr>((*exprs)[start].constant);
+  if (!constant || !constant.getValue().isZero())
+    input.start = start;
+}
+
+/// When filter, scale and shift are known.
+WeightKind InputFinder::kindOf(const BnInput &input) {
+  WeightKind kind = kinds.of(input.conv->getOperand(input.filter));
+  for (ExprId root : {input.scale, input.shift.value_or(input.scale)})
+    for (ExprId id : input.exprs->reachable(root))
+      if (Value leaf = (*input.exprs)[id].leaf)
+        kind = std::max(kind, kinds.of(leaf));
+  return kind;
+}
+
+/// Finds the longest chain in front of `site`, and decides on it.
 void InputFinder::examine(ConvSite &site) {
   linalg::LinalgOp conv = site.conv;
-  OpOperand *operand = conv.getDpsInputOperand(0);
   BnInput input;
   input.conv = conv;
+  input.filter = site.filters.front().first;
+  OpOperand *operand = conv.getDpsInputOperand(1 - input.filter);
   Value value = operand->get();
+  Operation *reader = conv;
   input.pad = value.getDefiningOp<tensor::PadOp>();
   if (input.pad) {
-    if (!value.hasOneUse())
+    if (!isSoleReader(conv, value))
       return;
+    reader = input.pad;
     value = input.pad.getSource();
   }
   auto type = dyn_cast<RankedTensorType>(value.getType());
   if (!type || type.getRank() >= static_cast<int64_t>(kOpaqueAxis))
     return;
   AffineMap read = conv.getMatchingIndexingMap(operand);
-  AffineMap weights = conv.getMatchingIndexingMap(conv.getDpsInputOperand(1));
+  AffineMap weights =
+      conv.getMatchingIndexingMap(conv.getDpsInputOperand(input.filter));
   for (auto [dim, loop] : llvm::enumerate(read.getResults()))
     if (isa<AffineDimExpr>(loop) &&
         llvm::is_contained(weights.getResults(), loop)) {
@@ -204,37 +319,34 @@ void InputFinder::examine(ConvSite &site) {
   ConvSite pixels;
   pixels.conv = conv;
   llvm::append_range(pixels.extents, type.getShape());
-  SmallVector<Operation *> producers = producersOf(value);
+  SmallVector<Link> links =
+      linksTo(value, reader, pixels, axisSetOf({input.channels}));
+  ArrayRef<Link> rest = links;
   bool cast = false;
-  for (size_t first = 0; first < producers.size(); ++first) {
-    input.ops.assign(producers.begin() + first, producers.end());
-    if (!evaluate(input, pixels, cast))
-      continue;
-    input.source =
-        elementOperand(llvm::cast<linalg::LinalgOp>(input.ops.front()))->get();
-    if (input.source.getType() != value.getType() ||
-        llvm::any_of(input.ops, [&](Operation *op) {
-          return op->getBlock() != conv->getBlock();
-        }))
-      continue;
-    // What stands behind another convolution is that one's batch normalisation.
-    if (Operation *def = input.source.getDefiningOp();
-        def && ConvSite::get(def))
-      return;
-    input.weights = kinds.of(conv->getOperand(1));
-    for (ExprId root : {input.scale, input.shift.value_or(input.scale)})
-      for (ExprId id : input.exprs->reachable(root))
-        if (Value leaf = (*input.exprs)[id].leaf)
-          input.weights = std::max(input.weights, kinds.of(leaf));
-    SmallVector<Operation *> path = input.ops;
-    if (input.pad)
-      path.push_back(input.pad);
-    path.push_back(conv);
-    input.decision = overridden(path, options, decide(site, input, cast));
-    input.index = inputs.size();
-    inputs.push_back(std::move(input));
+  while (!rest.empty() && !evaluate(input, rest, pixels, cast))
+    rest = rest.drop_front();
+  if (!rest.empty())
+    judge(site, input, rest, cast);
+}
+
+/// Fills in what is known of the chain, and decides on it.
+void InputFinder::judge(ConvSite &site, BnInput &input, ArrayRef<Link> links,
+                        bool cast) {
+  input.source = links.front().element;
+  // What stands behind another convolution is that one's batch normalisation.
+  if (Operation *def = input.source.getDefiningOp(); def && ConvSite::get(def))
     return;
-  }
+  for (const Link &link : links)
+    input.ops.push_back(link.op);
+  input.weights = kindOf(input);
+  findStart(site, input);
+  SmallVector<Operation *> path = input.ops;
+  if (input.pad)
+    path.push_back(input.pad);
+  path.push_back(input.conv);
+  input.decision = overridden(path, options, decide(site, input, cast));
+  input.index = inputs.size();
+  inputs.push_back(std::move(input));
 }
 
 std::vector<BnInput> InputFinder::run() {
@@ -253,22 +365,4 @@ std::vector<BnInput> InputFinder::run() {
 std::vector<BnInput> fuse::findBnInputs(FunctionOpInterface function,
                                         const FoldOptions &options) {
   return InputFinder(function, options).run();
-}
-
-std::optional<Value> fuse::initSource(linalg::LinalgOp conv) {
-  Operation *init = conv.getDpsInits()[0].getDefiningOp();
-  if (auto fill = dyn_cast_or_null<linalg::FillOp>(init))
-    if (matchPattern(fill.getInputs()[0], m_AnyZeroFloat()))
-      return Value();
-  auto broadcast = dyn_cast_or_null<linalg::BroadcastOp>(init);
-  if (!broadcast)
-    return std::nullopt;
-  // The channels, in the order of the result's axes.
-  AffineMap written = conv.getMatchingIndexingMap(conv.getDpsInitOperand(0));
-  AffineMap filter = conv.getMatchingIndexingMap(conv.getDpsInputOperand(1));
-  for (auto [axis, loop] : llvm::enumerate(written.getResults()))
-    if (llvm::is_contained(filter.getResults(), loop) ==
-        llvm::is_contained(broadcast.getDimensions(), axis))
-      return std::nullopt;
-  return broadcast.getInput();
 }

@@ -59,12 +59,11 @@ private:
 } // namespace
 
 /// Operations that read `value`, each once, in program order. Asking for an
-/// extent is not reading where an initial value can be asked instead.
+/// extent is not reading: the initial value has the same.
 static SmallVector<Operation *> readersOf(Value value) {
   llvm::SetVector<Operation *> readers;
-  bool hasInit = isa<linalg::LinalgOp>(value.getDefiningOp());
   for (Operation *user : value.getUsers())
-    if (!hasInit || !isa<tensor::DimOp>(user))
+    if (!isa<tensor::DimOp>(user))
       readers.insert(user);
   SmallVector<Operation *> sorted = readers.takeVector();
   // The list of uses is newest first. A reader in a region stands where the
@@ -82,12 +81,51 @@ static SmallVector<Operation *> readersOf(Value value) {
   return sorted;
 }
 
-/// The axes after a reshape or cast; nothing if `op` is neither.
-static std::optional<Axes> axesAfter(const ConvSite &site, const Axes &axes,
+/// The axes after an expansion. A channel axis that is split has parts from now
+/// on: a transposed convolution computes all pixels of a stride as channels.
+static Axes axesAfterExpand(ConvSite &site, const Axes &axes,
+                            tensor::ExpandShapeOp op) {
+  ArrayRef<int64_t> shape = op.getResultType().getShape();
+  SmallVector<ReassociationIndices> groups = op.getReassociationIndices();
+  for (auto [source, group] : llvm::zip_equal(axes, groups)) {
+    SmallVector<int64_t> parts;
+    for (int64_t dim : group)
+      if (shape[dim] != 1)
+        parts.push_back(shape[dim]);
+    if (source.size() == 1 && parts.size() > 1 &&
+        source.front() < site.rank() && !ShapedType::isDynamicShape(parts) &&
+        site.isPerChannel(uint64_t(1) << source.front()))
+      site.split(source.front(), parts);
+  }
+  return expandAxes(refineAxes(axes, site.splits), groups, shape, site.extents);
+}
+
+/// The axes after a slice. One of which a part is left is no axis of the result
+/// any more.
+static Axes axesAfterSlice(const Axes &axes, tensor::ExtractSliceOp op) {
+  Axes kept;
+  llvm::SmallBitVector dropped = op.getDroppedDims();
+  ArrayRef<int64_t> shape = op.getSourceType().getShape();
+  for (auto [dim, source] : llvm::enumerate(axes)) {
+    bool isWhole = op.getStaticOffsets()[dim] == 0 &&
+                   op.getStaticStrides()[dim] == 1 &&
+                   op.getStaticSizes()[dim] == shape[dim] &&
+                   !ShapedType::isDynamic(shape[dim]);
+    if (!dropped.test(dim))
+      kept.push_back(isWhole ? source : SmallVector<unsigned, 2>{kOpaqueAxis});
+  }
+  return kept;
+}
+
+/// The axes after a reshape, slice or cast; nothing if `op` is none of them.
+static std::optional<Axes> axesAfter(ConvSite &site, const Axes &axes,
                                      Operation *op) {
   if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op))
-    return expandAxes(axes, expand.getReassociationIndices(),
-                      expand.getResultType().getShape(), site.extents);
+    return axesAfterExpand(site, axes, expand);
+  // One of several slices is a split: each part goes its own way.
+  auto slice = dyn_cast<tensor::ExtractSliceOp>(op);
+  if (slice && readersOf(slice.getSource()).size() == 1)
+    return axesAfterSlice(axes, slice);
   if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(op))
     return collapseAxes(axes, collapse.getReassociationIndices());
   if (isa<tensor::CastOp>(op) &&
@@ -163,9 +201,9 @@ std::optional<Walk> ChainFinder::step(ConvSite &site, ChannelExprs &exprs,
   next.cut.ops.push_back(reader);
   next.cut.otherBlock |= reader->getBlock() != site.conv->getBlock();
   const Affine &after = next.cut.affine;
-  // A bias alone is folded behind convolutions only: behind a linear layer it
-  // is an epilogue like any other.
-  bool ends = (after.scale || !site.isContraction) &&
+  // A sum behind a product of two values of the call (an attention mask) is no
+  // bias.
+  bool ends = (after.scale || !site.isContraction || hasKnownWeights) &&
               (after.scale != before.scale || after.shift != before.shift);
   if (ends)
     next.ends.push_back(next.cut);
@@ -310,5 +348,8 @@ FoldOptions fuse::foldOptionsFor(Operation *module) {
   auto verdicts = optionsFromAttr(module->getDiscardableAttr(names::kOptions));
   options.device = verdicts ? verdicts->device : cantFail(loadDevice("sm_80"));
   options.off = verdicts && verdicts->mode == Mode::Off;
+  if (auto weights = module->getAttrOfType<StringAttr>(names::kWeights))
+    options.weights =
+        parseWeightsMode(weights.getValue()).value_or(options.weights);
   return options;
 }

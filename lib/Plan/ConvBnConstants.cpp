@@ -47,13 +47,19 @@ static Function functionOf(StringRef name) {
 
 namespace {
 
-/// Evaluates expressions over the channels of one chain.
+/// Evaluates expressions over the channels of one chain, axes of `extents`, or
+/// their parts where they are split.
 class ChannelEvaluator {
 public:
-  ChannelEvaluator(const ConvSite &site, const BnChain &chain)
-      : exprs(*chain.exprs), channels(chain.channels) {
+  ChannelEvaluator(const ChannelExprs &exprs, ArrayRef<unsigned> given,
+                   ArrayRef<int64_t> extents, ArrayRef<AxisSplit> splits = {})
+      : exprs(exprs), splits(splits) {
+    for (unsigned axis : given)
+      wholeShape.push_back(extents[axis]);
+    SmallVector<unsigned, 2> whole(given);
+    channels = refineAxes({whole}, splits).front();
     for (unsigned axis : channels)
-      shape.push_back(site.extents[axis]);
+      shape.push_back(extents[axis]);
     for (int64_t extent : shape)
       count *= extent;
   }
@@ -62,16 +68,18 @@ public:
   /// has no function here.
   std::optional<std::vector<double>> run(ExprId root);
 
-  SmallVector<int64_t> shape; ///< extents of the channel axes
-  int64_t count = 1;          ///< channels in all
-  bool finite = true;         ///< all leaves are
+  SmallVector<int64_t> wholeShape; ///< extents of the channel axes
+  SmallVector<int64_t> shape;      ///< and of their parts
+  int64_t count = 1;               ///< channels in all
+  bool finite = true;              ///< all leaves are
 
 private:
   std::optional<std::vector<double>> leaf(const ChannelNode &node);
   std::optional<std::vector<double>> apply(const ChannelNode &node);
 
   const ChannelExprs &exprs;
-  ArrayRef<unsigned> channels;
+  ArrayRef<AxisSplit> splits;
+  SmallVector<unsigned, 2> channels;
   llvm::DenseMap<ExprId, std::vector<double>> values;
 };
 
@@ -85,7 +93,8 @@ ChannelEvaluator::leaf(const ChannelNode &node) {
   // Row-major over the axes of all dimensions together.
   SmallVector<int64_t> strides(shape.size(), 0);
   int64_t stride = 1;
-  for (ArrayRef<unsigned> dim : llvm::reverse(node.axes))
+  Axes axes = refineAxes(node.axes, splits);
+  for (ArrayRef<unsigned> dim : llvm::reverse(axes))
     for (unsigned axis : llvm::reverse(dim)) {
       size_t position = llvm::find(channels, axis) - channels.begin();
       strides[position] += stride; // a diagonal has one axis twice
@@ -152,20 +161,16 @@ static bool allFinite(ArrayRef<double> values) {
 }
 
 /// The channel's position for each dimension of the filter, as strides into the
-/// values per channel.
-static SmallVector<int64_t> filterStrides(const ConvSite &site,
-                                          const BnChain &chain,
+/// values per channel; `channels` are results of `map`, of these extents.
+static SmallVector<int64_t> filterStrides(AffineMap filter, AffineMap map,
+                                          ArrayRef<unsigned> channels,
                                           ArrayRef<int64_t> channelShape) {
-  AffineMap read = chain.conv.getMatchingIndexingMap(
-      chain.conv.getDpsInputOperand(chain.filter));
-  AffineMap written =
-      chain.conv.getMatchingIndexingMap(chain.conv.getDpsInitOperand(0));
-  SmallVector<int64_t> strides(read.getNumResults(), 0);
+  SmallVector<int64_t> strides(filter.getNumResults(), 0);
   int64_t stride = 1;
-  for (size_t i = chain.channels.size(); i-- > 0;) {
-    AffineExpr loop = written.getResult(chain.channels[i]);
-    strides[llvm::find(read.getResults(), loop) - read.getResults().begin()] =
-        stride;
+  for (size_t i = channels.size(); i-- > 0;) {
+    AffineExpr loop = map.getResult(channels[i]);
+    strides[llvm::find(filter.getResults(), loop) -
+            filter.getResults().begin()] += stride; // a diagonal has one twice
     stride *= channelShape[i];
   }
   return strides;
@@ -197,11 +202,24 @@ static std::optional<Reason> scaleFilter(MutableArrayRef<double> filter,
   return std::nullopt;
 }
 
+/// Puts the folded filter and shift, if there is one, into their type.
+static FoldedConstants encode(const ConstantElements &weights, FloatType type,
+                              ArrayRef<double> shift) {
+  FoldedConstants folded;
+  folded.resource = weights.resource;
+  folded.filter = encodeElements(type, weights.values);
+  folded.shift = encodeElements(type, shift);
+  folded.shiftIsZero =
+      llvm::all_of(shift, [](double value) { return value == 0; });
+  return folded;
+}
+
 FoldResult fuse::foldConstants(const ConvSite &site, const BnChain &chain) {
   Value filter = chain.conv->getOperand(chain.filter);
   auto type = cast<FloatType>(getElementTypeOrSelf(filter.getType()));
   std::optional<ConstantElements> weights = constantElements(filter);
-  ChannelEvaluator evaluator(site, chain);
+  ChannelEvaluator evaluator(*chain.exprs, chain.channels, site.extents,
+                             chain.splits);
   if (!weights || evaluator.count == 0)
     return {};
   auto scale = evaluator.run(chain.scale);
@@ -217,19 +235,71 @@ FoldResult fuse::foldConstants(const ConvSite &site, const BnChain &chain) {
   bool checked = evaluator.finite && allFinite(weights->values);
   if (checked && (!allFinite(*scale) || (shift && !allFinite(*shift))))
     return {std::nullopt, Reason::FoldOverflow};
-  SmallVector<int64_t> strides = filterStrides(site, chain, evaluator.shape);
+  linalg::LinalgOp conv = chain.conv;
+  SmallVector<int64_t> strides = filterStrides(
+      conv.getMatchingIndexingMap(conv.getDpsInputOperand(chain.filter)),
+      conv.getMatchingIndexingMap(conv.getDpsInitOperand(0)), chain.channels,
+      evaluator.wholeShape);
   ArrayRef<int64_t> shape = cast<ShapedType>(filter.getType()).getShape();
   auto refusal =
       scaleFilter(weights->values, *scale, StridedIndex(shape, strides), type);
   if (checked && refusal)
     return {std::nullopt, refusal};
-  FoldedConstants folded;
-  folded.resource = weights->resource;
-  folded.filter = encodeElements(type, weights->values);
-  if (shift) {
-    folded.shift = encodeElements(type, *shift);
-    folded.shiftIsZero =
-        llvm::all_of(*shift, [](double value) { return value == 0; });
+  return {encode(*weights, type, shift.value_or(std::vector<double>())),
+          std::nullopt};
+}
+
+/// Adds to `sums` what the filter makes of `shift`: for each output channel the
+/// sum over its elements.
+static void addShifts(ArrayRef<double> filter, ArrayRef<double> shift,
+                      StridedIndex input, StridedIndex output,
+                      MutableArrayRef<double> sums) {
+  for (double weight : filter) {
+    sums[output.index()] += weight * shift[input.index()];
+    input.next();
+    output.next();
   }
-  return {std::move(folded), std::nullopt};
+}
+
+FoldResult fuse::foldInputConstants(const ConvSite &site,
+                                    const BnInput &input) {
+  linalg::LinalgOp conv = site.conv;
+  OpOperand *filter = conv.getDpsInputOperand(input.filter);
+  OpOperand *image = conv.getDpsInputOperand(1 - input.filter);
+  auto type = cast<FloatType>(getElementTypeOrSelf(filter->get().getType()));
+  std::optional<ConstantElements> weights = constantElements(filter->get());
+  ChannelEvaluator inputs(*input.exprs, input.channels,
+                          cast<ShapedType>(image->get().getType()).getShape());
+  ChannelEvaluator outputs(*input.startExprs, input.outputs, site.extents);
+  if (!weights)
+    return {};
+  auto scale = inputs.run(input.scale);
+  auto shift = inputs.run(input.shift.value_or(input.scale));
+  std::optional<std::vector<double>> sums =
+      input.start ? outputs.run(*input.start)
+                  : std::vector<double>(input.shift ? outputs.count : 0);
+  if (!scale || !shift || !sums)
+    return {};
+  bool checked = inputs.finite && outputs.finite && allFinite(weights->values);
+  AffineMap read = conv.getMatchingIndexingMap(filter);
+  ArrayRef<int64_t> shape =
+      cast<ShapedType>(filter->get().getType()).getShape();
+  SmallVector<int64_t> inputStrides = filterStrides(
+      read, conv.getMatchingIndexingMap(image), input.channels, inputs.shape);
+  StridedIndex position(shape, inputStrides);
+  if (input.shift) {
+    SmallVector<int64_t> strides = filterStrides(
+        read, conv.getMatchingIndexingMap(conv.getDpsInitOperand(0)),
+        input.outputs, outputs.shape);
+    addShifts(weights->values, *shift, position, StridedIndex(shape, strides),
+              *sums);
+    for (double &value : *sums)
+      value = roundTo(type, value);
+  }
+  if (checked && (!allFinite(*scale) || !allFinite(*sums)))
+    return {std::nullopt, Reason::FoldOverflow};
+  auto refusal = scaleFilter(weights->values, *scale, position, type);
+  if (checked && refusal)
+    return {std::nullopt, refusal};
+  return {encode(*weights, type, *sums), std::nullopt};
 }

@@ -105,6 +105,22 @@ uint64_t fuse::axisSetOf(const Axes &axes) {
   return set;
 }
 
+Axes fuse::refineAxes(const Axes &axes, ArrayRef<AxisSplit> splits) {
+  Axes refined(axes.size());
+  for (auto [from, to] : llvm::zip_equal(axes, refined))
+    for (unsigned axis : from) {
+      auto *found = llvm::find_if(
+          splits, [&](const AxisSplit &split) { return split.axis == axis; });
+      if (found == splits.end())
+        to.push_back(axis);
+      else
+        llvm::append_range(
+            to, llvm::seq<unsigned>(found->first,
+                                    found->first + found->shape.size()));
+    }
+  return refined;
+}
+
 Axes fuse::collapseAxes(const Axes &axes,
                         ArrayRef<ReassociationIndices> groups) {
   Axes collapsed;

@@ -13,6 +13,7 @@
 #include "ConvBnParts.h"
 #include "fuse/Cost/Roofline.h"
 #include "mlir/IR/BuiltinTypes.h"
+#include <cmath>
 
 using namespace mlir;
 using namespace fuse;
@@ -92,6 +93,7 @@ static GateResult shapeGate(FoldInput &in) {
   if (filter != in.site.filters.end())
     in.chain.filter = filter->first;
   in.chain.channels = in.site.channels(in.chain.filter);
+  in.chain.splits = in.site.splits;
   if (!in.site.hasLinearBody(in.chain.filter))
     return Decision::keep(
         Reason::UnsupportedConv,
@@ -122,6 +124,35 @@ static GateResult shapeGate(FoldInput &in) {
   return std::nullopt;
 }
 
+std::optional<Decision> fuse::accumulatorGate(const ConvSite &site) {
+  auto type = dyn_cast<FloatType>(site.resultType().getElementType());
+  if (!type || type.getWidth() != 16)
+    return std::nullopt;
+  double terms = 1;
+  SmallVector<int64_t> ranges = site.conv.getStaticLoopRanges();
+  SmallVector<unsigned> reductions;
+  site.conv.getReductionDims(reductions);
+  for (unsigned loop : reductions)
+    terms *= ShapedType::isDynamic(ranges[loop]) ? HUGE_VAL : ranges[loop];
+  // A sum of n rounded products is off by at most n * u / (1 - n * u) times the
+  // sum of their magnitudes, to first order n * u, where u is the unit roundoff
+  // (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., 3.1).
+  double bound = std::ldexp(terms, -int(type.getFPMantissaWidth()));
+  // The tolerance by which values are compared, relative to them.
+  double tolerance =
+      (type.isF16() ? 1e-3 : 1e-2) * std::sqrt(std::max(1.0, terms / 1024));
+  bool known = std::isfinite(terms);
+  if (known && bound <= tolerance)
+    return std::nullopt;
+  Decision refusal =
+      Decision::keep(Reason::FoldAccumulator, "compute in f32 or f64");
+  if (known)
+    refusal.number("terms", terms)
+        .number("bound", bound)
+        .number("tolerance", tolerance);
+  return refusal;
+}
+
 /// Also computes constant weights.
 static GateResult numericsGate(FoldInput &in) {
   Type element = in.element();
@@ -142,6 +173,8 @@ static GateResult numericsGate(FoldInput &in) {
       in.chain.constants =
           std::make_shared<FoldedConstants>(std::move(*folded.constants));
   }
+  if (GateResult refusal = accumulatorGate(in.site))
+    return refusal;
   if (element.getIntOrFloatBitWidth() == 16 && !in.chain.constants &&
       in.options.weights != WeightsMode::Always)
     return Decision::keep(Reason::FoldUnchecked,

@@ -48,7 +48,9 @@ public:
   static std::optional<ConvSite> get(mlir::Operation *op);
 
   mutable mlir::linalg::LinalgOp conv; ///< interface methods are not const
-  llvm::SmallVector<int64_t> extents;  ///< of the axes of the result
+  /// Of the axes of the result, then of the parts of those that are split.
+  llvm::SmallVector<int64_t> extents;
+  llvm::SmallVector<AxisSplit, 1> splits;
   /// Operands that can be scaled, the usual one first, each with the axes that
   /// index it.
   llvm::SmallVector<std::pair<unsigned, uint64_t>, 2> filters;
@@ -57,12 +59,18 @@ public:
 
   mlir::RankedTensorType resultType() const;
   Axes axes() const; ///< of the result
+  /// Of them there are so many.
+  unsigned rank() const {
+    return splits.empty() ? extents.size() : splits.front().first;
+  }
+  /// Splits a channel axis into parts of `shape`, unless it is split otherwise.
+  void split(unsigned axis, llvm::ArrayRef<int64_t> shape);
   /// All axes of an extent other than 1.
   uint64_t allAxes() const;
   /// Channels if operand `filter` is scaled, ascending.
   llvm::SmallVector<unsigned, 2> channels(unsigned filter) const;
   /// True if `set` leaves no axis over which a value is broadcast.
-  bool isFull(uint64_t set) const { return (allAxes() & ~set) == 0; }
+  bool isFull(uint64_t set) const;
   bool isPerChannel(uint64_t set) const;
   /// True if the body is `acc + a * b` and linear in operand `filter`.
   bool hasLinearBody(unsigned filter) const;
@@ -159,6 +167,10 @@ BnChain decideFold(ConvSite &site, std::shared_ptr<ChannelExprs> exprs,
                    const Cut &cut, const FoldOptions &options,
                    WeightKinds &kinds);
 
+/// Refuses sums in f16 or bf16 of so many terms that their rounding errors may
+/// exceed the tolerance of the type.
+std::optional<Decision> accumulatorGate(const ConvSite &site);
+
 /// The user's word on `path`, operations of which each reads the one before:
 /// `never` and `mode=off` keep what the gates would fold, and `always` folds
 /// what does not pay, never what is not right.
@@ -171,6 +183,7 @@ struct FoldResult {
   std::optional<Reason> refusal;
 };
 FoldResult foldConstants(const ConvSite &site, const BnChain &chain);
+FoldResult foldInputConstants(const ConvSite &site, const BnInput &input);
 
 /// Runs over the points of a box, the last dimension fastest, and keeps the
 /// linear index of what is read with `strides`.

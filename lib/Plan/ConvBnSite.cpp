@@ -72,37 +72,85 @@ std::optional<SmallVector<int64_t>> fuse::permutationOf(linalg::LinalgOp op,
 // ConvSite
 //===----------------------------------------------------------------------===//
 
+/// True if `map` reads along a loop or constant in each dimension.
+static bool isPlain(AffineMap map) {
+  return llvm::none_of(map.getResults(), [](AffineExpr result) {
+    return isa<AffineBinaryOpExpr>(result);
+  });
+}
+
+/// True if a loop of `map` runs over several dimensions.
+static bool writesDiagonal(AffineMap map) {
+  llvm::SmallDenseSet<unsigned> seen;
+  return llvm::any_of(map.getResults(), [&](AffineExpr result) {
+    auto dim = dyn_cast<AffineDimExpr>(result);
+    return dim && !seen.insert(dim.getPosition()).second;
+  });
+}
+
+/// Operands that can be the filter, the usual one first; none if `op` does not
+/// multiply two operands. Only the generic form has the filter first, reads
+/// backwards (`h - p`), or scatters: `y[2 * h + p] += x[h] * w[p]`, where
+/// either operand may be the filter.
+static SmallVector<unsigned, 2> filtersOf(linalg::LinalgOp op) {
+  switch (roleOf(op)) {
+  case Role::Convolution:
+  case Role::Depthwise:
+    return {1};
+  case Role::Contraction:
+    return {1, 0};
+  case Role::Reduction:
+    break;
+  default:
+    return {};
+  }
+  if (op.getNumDpsInputs() != 2)
+    return {};
+  if (!isPlain(op.getMatchingIndexingMap(op.getDpsInitOperand(0))))
+    return {1, 0};
+  AffineMap first = op.getMatchingIndexingMap(op.getDpsInputOperand(0));
+  AffineMap second = op.getMatchingIndexingMap(op.getDpsInputOperand(1));
+  if (isPlain(first) == isPlain(second))
+    return {};
+  return {isPlain(first) ? 0u : 1u};
+}
+
 std::optional<ConvSite> ConvSite::get(Operation *op) {
   auto conv = dyn_cast<linalg::LinalgOp>(op);
   if (!conv || !conv.hasPureTensorSemantics() || conv.getNumDpsInits() != 1 ||
       conv.getNumDpsInputs() < 2)
     return std::nullopt;
-  Role role = roleOf(conv);
-  bool isConv = role == Role::Convolution || role == Role::Depthwise;
-  if (!isConv && role != Role::Contraction)
-    return std::nullopt;
   AffineMap written = conv.getMatchingIndexingMap(conv.getDpsInitOperand(0));
-  if (!written.isProjectedPermutation() ||
+  SmallVector<unsigned, 2> candidates = filtersOf(conv);
+  if (candidates.empty() || writesDiagonal(written) ||
       written.getNumResults() >= kOpaqueAxis)
     return std::nullopt;
 
   ConvSite site;
   site.conv = conv;
-  site.isContraction = !isConv;
+  site.isContraction = candidates.size() > 1;
   llvm::append_range(site.extents, site.resultType().getShape());
-  SmallVector<unsigned, 2> candidates{1};
-  if (!isConv)
-    candidates.push_back(0);
   for (unsigned operand : candidates) {
     uint64_t axes = 0;
     AffineMap read =
         conv.getMatchingIndexingMap(conv.getDpsInputOperand(operand));
     for (auto [axis, loop] : llvm::enumerate(written.getResults()))
-      if (llvm::is_contained(read.getResults(), loop))
+      if (isa<AffineDimExpr>(loop) &&
+          llvm::is_contained(read.getResults(), loop))
         axes |= uint64_t(1) << axis;
     site.filters.push_back({operand, axes});
   }
+  if (roleOf(conv) == Role::Reduction && !site.hasLinearBody(candidates[0]))
+    return std::nullopt;
   return site;
+}
+
+/// The axes in a set of bits, ascending.
+static SmallVector<unsigned, 2> axesOf(uint64_t set) {
+  SmallVector<unsigned, 2> axes;
+  for (; set; set &= set - 1)
+    axes.push_back(llvm::countr_zero(set));
+  return axes;
 }
 
 RankedTensorType ConvSite::resultType() const {
@@ -110,11 +158,30 @@ RankedTensorType ConvSite::resultType() const {
 }
 
 Axes ConvSite::axes() const {
-  Axes axes(extents.size());
-  for (unsigned axis = 0; axis < extents.size(); ++axis)
+  Axes axes(rank());
+  for (unsigned axis = 0; axis < rank(); ++axis)
     if (extents[axis] != 1)
       axes[axis].push_back(axis);
   return axes;
+}
+
+void ConvSite::split(unsigned axis, ArrayRef<int64_t> shape) {
+  if (extents.size() + shape.size() > kOpaqueAxis ||
+      llvm::any_of(splits,
+                   [&](const AxisSplit &split) { return split.axis == axis; }))
+    return;
+  unsigned first = extents.size();
+  splits.push_back({axis, first, SmallVector<int64_t, 3>(shape)});
+  llvm::append_range(extents, shape);
+  for (auto &[operand, set] : filters)
+    if (set >> axis & 1)
+      for (unsigned part = first; part < extents.size(); ++part)
+        set |= uint64_t(1) << part;
+}
+
+bool ConvSite::isFull(uint64_t set) const {
+  return (axisSetOf(refineAxes(axes(), splits)) &
+          ~axisSetOf(refineAxes({axesOf(set)}, splits))) == 0;
 }
 
 uint64_t ConvSite::allAxes() const { return axisSetOf(axes()); }
@@ -122,7 +189,7 @@ uint64_t ConvSite::allAxes() const { return axisSetOf(axes()); }
 SmallVector<unsigned, 2> ConvSite::channels(unsigned filter) const {
   SmallVector<unsigned, 2> channels;
   for (auto [operand, set] : filters)
-    for (unsigned axis = 0; axis < extents.size(); ++axis)
+    for (unsigned axis = 0; axis < rank(); ++axis)
       if (operand == filter && (set >> axis & 1))
         channels.push_back(axis);
   return channels;

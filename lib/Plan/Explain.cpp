@@ -48,6 +48,51 @@ static std::vector<KernelRecord> kernelsOf(const FunctionFacts &facts) {
   return kernels;
 }
 
+/// `#3 conv_2d_nchw_fchw`.
+static std::string operatorName(const FunctionFacts &facts, unsigned id) {
+  return "#" + std::to_string(id) + " " + describe(facts.operators[id].op);
+}
+
+/// Adds what was folded into `op`, named `label`.
+static void addFolded(Operation *op, std::optional<unsigned> id,
+                      const std::string &label,
+                      std::vector<FoldRecord> &folds) {
+  auto folded = op->getAttrOfType<StringAttr>(names::kFolded);
+  if (op->hasAttr(names::kFoldedInput))
+    folds.push_back({id, label, true, true, Decision()});
+  if (folded && folded.getValue() == "conv-bn")
+    folds.push_back({id, label, false, true, Decision()});
+}
+
+/// The batch normalisations that were folded, those in formed kernels first,
+/// then those that were not.
+static std::vector<FoldRecord> foldsOf(const FunctionFacts &facts,
+                                       const FoldOptions &options) {
+  std::vector<FoldRecord> folds;
+  unsigned number = 0;
+  facts.function->walk([&](KernelOp kernel) {
+    for (Operation &op : kernel.getBody().front())
+      if (isOperator(&op))
+        addFolded(&op, std::nullopt,
+                  describe(&op) + " of kernel " + std::to_string(number),
+                  folds);
+    ++number;
+  });
+  for (auto [id, op] : llvm::enumerate(facts.operators))
+    addFolded(op.op, id, operatorName(facts, id), folds);
+  auto addKept = [&](linalg::LinalgOp conv, bool inFront, Decision decision) {
+    unsigned id = *facts.idOf(conv);
+    folds.push_back(
+        {id, operatorName(facts, id), inFront, false, std::move(decision)});
+  };
+  for (BnChain &chain : findBnChains(facts.function, options))
+    if (!chain.shiftOnly)
+      addKept(chain.conv, false, std::move(chain.decision));
+  for (BnInput &input : findBnInputs(facts.function, options))
+    addKept(input.conv, true, std::move(input.decision));
+  return folds;
+}
+
 ModuleReport fuse::reportOn(Operation *module, const VerdictOptions &options) {
   ModuleReport report;
   report.options = options;
@@ -60,22 +105,10 @@ ModuleReport fuse::reportOn(Operation *module, const VerdictOptions &options) {
     readPlanNotes(*entry.facts, entry.decisions);
     entry.keys = keys.of(*entry.facts);
     entry.kernels = kernelsOf(*entry.facts);
-    for (auto [id, op] : llvm::enumerate(entry.facts->operators))
-      if (auto folded = op.op->getAttrOfType<StringAttr>(names::kFolded);
-          folded && folded.getValue() == "conv-bn")
-        entry.folds.push_back({static_cast<unsigned>(id), true, Decision()});
-    for (BnChain &chain : findBnChains(function, folding))
-      if (!chain.shiftOnly)
-        entry.folds.push_back(
-            {*entry.facts->idOf(chain.conv), false, chain.decision});
+    entry.folds = foldsOf(*entry.facts, folding);
     report.functions.push_back(std::move(entry));
   }
   return report;
-}
-
-/// `#3 conv_2d_nchw_fchw`.
-static std::string operatorName(const FunctionFacts &facts, unsigned id) {
-  return "#" + std::to_string(id) + " " + describe(facts.operators[id].op);
 }
 
 static std::string viaText(const Edge &edge) {
@@ -143,7 +176,8 @@ static void printFunction(const FunctionReport &report, llvm::raw_ostream &os) {
     os << "  kernel " << kernel.label << ": "
        << llvm::join(kernel.operators, ", ") << '\n';
   for (const FoldRecord &fold : report.folds) {
-    os << "  batch norm behind " << operatorName(facts, fold.op) << ": ";
+    os << "  batch norm " << (fold.inFront ? "in front of " : "behind ")
+       << fold.label << ": ";
     if (fold.folded)
       os << "folded\n";
     else
@@ -241,9 +275,7 @@ static llvm::json::Value answersJson(const Answers &answers) {
 
 static llvm::json::Value kernelJson(StringRef function,
                                     const KernelRecord &kernel) {
-  llvm::json::Array operators;
-  for (const std::string &name : kernel.operators)
-    operators.push_back(name);
+  llvm::json::Array operators(kernel.operators);
   return llvm::json::Object{{"function", function},
                             {"kernel", kernel.label},
                             {"class", kernel.kernelClass},
@@ -291,10 +323,14 @@ llvm::json::Value fuse::toJson(const ModuleReport &report) {
     for (const FoldRecord &fold : function.folds) {
       llvm::json::Object object{
           {"function", function.facts->function.getName()},
-          {"op", fold.op},
+          {"place", fold.inFront ? "in front" : "behind"},
           {"decision", fold.folded                                  ? "folded"
                        : fold.decision.verdict == VerdictKind::Fuse ? "foldable"
                                                                     : "kept"}};
+      if (fold.op)
+        object["op"] = *fold.op;
+      else
+        object["at"] = fold.label;
       if (!fold.folded)
         addDecision(object, fold.decision);
       folds.push_back(std::move(object));

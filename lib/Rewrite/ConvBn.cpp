@@ -156,22 +156,30 @@ static Value buildFolded(const BnChain &chain) {
   return applyReshapes(builder, chain, conv->getResult(0));
 }
 
-/// Lets questions for an extent of what will be gone ask the initial value,
-/// which has the same shape.
-static void redirectDims(linalg::LinalgOp op) {
-  Value init = op.getDpsInits()[0];
-  for (OpOperand &use : llvm::make_early_inc_range(op->getResult(0).getUses()))
-    if (isa<tensor::DimOp>(use.getOwner()))
-      use.set(init);
+/// Lets questions for an extent of what will be gone ask the initial value, or
+/// a reshape of it. What is made for that joins `old`.
+static void redirectDims(const BnChain &chain,
+                         llvm::SetVector<Operation *> &old) {
+  IRMapping shapes; // from values to others of the same shape
+  SmallVector<Operation *> ops{chain.conv};
+  llvm::append_range(ops, ArrayRef(chain.ops).drop_back());
+  for (Operation *op : ops) {
+    Value result = op->getResult(0);
+    if (auto structured = dyn_cast<linalg::LinalgOp>(op)) {
+      Value init = structured.getDpsInits()[0];
+      shapes.map(result, shapes.lookupOrDefault(init));
+    } else {
+      old.insert(OpBuilder(op).clone(*op, shapes));
+    }
+    for (OpOperand &use : llvm::make_early_inc_range(result.getUses()))
+      if (isa<tensor::DimOp>(use.getOwner()))
+        use.set(shapes.lookup(result));
+  }
 }
 
 void fuse::foldChain(const BnChain &chain, llvm::SetVector<Operation *> &old) {
   Value value = buildFolded(chain);
-  redirectDims(chain.conv);
-  for (Operation *op : chain.ops)
-    if (auto structured = dyn_cast<linalg::LinalgOp>(op))
-      if (op != chain.last())
-        redirectDims(structured);
+  redirectDims(chain, old);
   chain.last()->getResult(0).replaceAllUsesWith(value);
   old.insert(chain.ops.rbegin(), chain.ops.rend());
   old.insert(chain.conv);

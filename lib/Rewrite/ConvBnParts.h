@@ -26,6 +26,15 @@ struct FoldedWeights {
 /// Builds both: constants where the chain holds them, else operations.
 FoldedWeights buildWeights(mlir::OpBuilder &builder, const BnChain &chain);
 
+/// Folded constant weights: a resource of its own where the filter is one, else
+/// dense.
+mlir::Value buildConstantFilter(mlir::OpBuilder &builder, mlir::Location loc,
+                                mlir::Type type,
+                                const FoldedConstants &constants);
+
+/// A tensor of what the accumulators start from, for each output channel.
+mlir::Value buildStart(mlir::OpBuilder &builder, const BnInput &input);
+
 /// A tensor of the value that `root` has for each input channel.
 mlir::Value buildChannelTensor(mlir::OpBuilder &builder, const BnInput &input,
                                ExprId root);

@@ -101,6 +101,15 @@ namespace {
 struct ConvBnPass : fuse::impl::ConvBnBase<ConvBnPass> {
   using ConvBnBase::ConvBnBase;
 
+  /// Who asks later why a chain was kept shall know the mode.
+  void leaveMode() {
+    if (fuse::parseWeightsMode(weights) == fuse::WeightsMode::Auto)
+      getOperation()->removeDiscardableAttr(fuse::names::kWeights);
+    else
+      getOperation()->setDiscardableAttr(
+          fuse::names::kWeights, StringAttr::get(&getContext(), weights));
+  }
+
   void runOnOperation() override {
     ModuleOp module = getOperation();
     std::optional<fuse::WeightsMode> mode = fuse::parseWeightsMode(weights);
@@ -111,6 +120,7 @@ struct ConvBnPass : fuse::impl::ConvBnBase<ConvBnPass> {
     }
     fuse::FoldOptions options = fuse::foldOptionsFor(module);
     options.weights = *mode;
+    leaveMode();
     bool changed = false;
     for (FunctionOpInterface function : fuse::functionsOf(module)) {
       std::vector<fuse::BnChain> chains = fuse::findBnChains(function, options);

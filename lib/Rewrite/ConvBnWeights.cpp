@@ -28,8 +28,9 @@ public:
       : chain(chain), exprs(*chain.exprs), atConv(atConv),
         builder(placeFor(chain)), loc(chain.conv.getLoc()),
         resultType(cast<RankedTensorType>(chain.conv->getResult(0).getType())) {
-    for (unsigned axis : chain.channels)
-      channelShape.push_back(resultType.getDimSize(axis));
+    channels = refineAxes({chain.channels}, chain.splits).front();
+    for (unsigned axis : channels)
+      channelShape.push_back(extentOf(axis));
   }
 
   Value scaledFilter();
@@ -38,6 +39,9 @@ public:
 
 private:
   static Operation *placeFor(const BnChain &chain);
+  int64_t extentOf(unsigned axis);
+  Value collapseParts(Value tensor);
+  Value partsTensor(ExprId root);
   AffineMap channelMap(const Axes &axes);
   std::pair<Value, Axes> splitLeaf(const ChannelNode &node);
   Value emitOp(OpBuilder &body, const ChannelNode &node,
@@ -45,7 +49,6 @@ private:
   llvm::DenseMap<ExprId, unsigned> readLeaves(ArrayRef<ExprId> order,
                                               SmallVector<Value> &inputs,
                                               SmallVector<AffineMap> &maps);
-  Value constantFilter();
   Value shiftTensor();
   Value destination();
 
@@ -55,6 +58,7 @@ private:
   OpBuilder builder; ///< outside of the loops that the weights do not change in
   Location loc;
   RankedTensorType resultType;
+  SmallVector<unsigned, 2> channels; ///< their parts where they are split
   SmallVector<int64_t> channelShape;
 };
 
@@ -104,12 +108,10 @@ AffineMap WeightBuilder::channelMap(const Axes &axes) {
       results.push_back(builder.getAffineConstantExpr(0));
       continue;
     }
-    auto *channel = llvm::find(chain.channels, dim.front());
-    results.push_back(
-        builder.getAffineDimExpr(channel - chain.channels.begin()));
+    auto *channel = llvm::find(channels, dim.front());
+    results.push_back(builder.getAffineDimExpr(channel - channels.begin()));
   }
-  return AffineMap::get(chain.channels.size(), 0, results,
-                        builder.getContext());
+  return AffineMap::get(channels.size(), 0, results, builder.getContext());
 }
 
 /// The leaf with every dimension that collapses several axes expanded.
@@ -118,7 +120,8 @@ std::pair<Value, Axes> WeightBuilder::splitLeaf(const ChannelNode &node) {
   SmallVector<int64_t> shape;
   SmallVector<ReassociationIndices> groups;
   Axes axes;
-  for (auto [dim, collapsed] : llvm::enumerate(node.axes)) {
+  for (auto [dim, collapsed] :
+       llvm::enumerate(refineAxes(node.axes, chain.splits))) {
     auto &group = groups.emplace_back();
     if (collapsed.size() < 2) {
       group.push_back(shape.size());
@@ -128,7 +131,7 @@ std::pair<Value, Axes> WeightBuilder::splitLeaf(const ChannelNode &node) {
     }
     for (unsigned axis : collapsed) {
       group.push_back(shape.size());
-      shape.push_back(resultType.getDimSize(axis));
+      shape.push_back(extentOf(axis));
       axes.push_back({axis});
     }
   }
@@ -184,9 +187,35 @@ WeightBuilder::readLeaves(ArrayRef<ExprId> order, SmallVector<Value> &inputs,
   return argOf;
 }
 
+int64_t WeightBuilder::extentOf(unsigned axis) {
+  for (const AxisSplit &split : chain.splits)
+    if (axis >= split.first && axis < split.first + split.shape.size())
+      return split.shape[axis - split.first];
+  return resultType.getDimSize(axis);
+}
+
+/// A tensor over the parts of channels as one over the channels.
+Value WeightBuilder::collapseParts(Value tensor) {
+  SmallVector<ReassociationIndices> groups;
+  int64_t next = 0;
+  for (unsigned channel : chain.channels) {
+    auto &group = groups.emplace_back();
+    for (size_t i = refineAxes({{channel}}, chain.splits).front().size(); i > 0;
+         --i)
+      group.push_back(next++);
+  }
+  if (next == static_cast<int64_t>(groups.size()))
+    return tensor;
+  return tensor::CollapseShapeOp::create(builder, loc, tensor, groups);
+}
+
+Value WeightBuilder::channelTensor(ExprId root) {
+  return collapseParts(partsTensor(root));
+}
+
 /// One generic operation that computes `root` for each channel, or the tensor
 /// that is there.
-Value WeightBuilder::channelTensor(ExprId root) {
+Value WeightBuilder::partsTensor(ExprId root) {
   SmallVector<ExprId> order = exprs.reachable(root);
   SmallVector<Value> inputs;
   SmallVector<AffineMap> maps;
@@ -221,20 +250,18 @@ Value WeightBuilder::channelTensor(ExprId root) {
 // Weights
 //===----------------------------------------------------------------------===//
 
-/// The folded filter as a constant: a resource of its own where the filter is a
-/// resource, else dense.
-Value WeightBuilder::constantFilter() {
-  Value filter = chain.conv->getOperand(chain.filter);
-  auto type = cast<RankedTensorType>(filter.getType());
-  ArrayRef<char> raw = chain.constants->filter;
-  if (chain.constants->resource.empty())
+Value fuse::buildConstantFilter(OpBuilder &builder, Location loc, Type given,
+                                const FoldedConstants &constants) {
+  auto type = cast<RankedTensorType>(given);
+  ArrayRef<char> raw = constants.filter;
+  if (constants.resource.empty())
     return arith::ConstantOp::create(
         builder, loc, DenseElementsAttr::getFromRawBuffer(type, raw));
   constexpr size_t kAlignment = 64; // a cache line
   auto &manager =
       DenseResourceElementsHandle::getManagerInterface(builder.getContext());
   TypedAttr folded = DenseResourceElementsAttr::get(
-      type, manager.insert(chain.constants->resource + "_folded",
+      type, manager.insert(constants.resource + "_folded",
                            HeapAsmResourceBlob::allocateAndCopyWithAlign(
                                raw, kAlignment, /*dataIsMutable=*/false)));
   return arith::ConstantOp::create(builder, loc, folded);
@@ -242,12 +269,13 @@ Value WeightBuilder::constantFilter() {
 
 /// `w * s`, along the dimensions of the filter that the channels index.
 Value WeightBuilder::scaledFilter() {
-  if (chain.shiftOnly)
-    return linalg::LinalgOp(chain.conv)->getOperand(chain.filter);
-  if (chain.constants)
-    return constantFilter();
   linalg::LinalgOp conv = chain.conv;
   Value filter = conv->getOperand(chain.filter);
+  if (chain.shiftOnly)
+    return filter;
+  if (chain.constants)
+    return buildConstantFilter(builder, loc, filter.getType(),
+                               *chain.constants);
   Value scale = channelTensor(chain.scale);
   AffineMap read =
       conv.getMatchingIndexingMap(conv.getDpsInputOperand(chain.filter));
@@ -289,7 +317,10 @@ Value WeightBuilder::destination() {
 Value WeightBuilder::shiftTensor() {
   if (!chain.constants)
     return channelTensor(*chain.shift);
-  auto type = RankedTensorType::get(channelShape, resultType.getElementType());
+  SmallVector<int64_t> shape;
+  for (unsigned axis : chain.channels)
+    shape.push_back(resultType.getDimSize(axis));
+  auto type = RankedTensorType::get(shape, resultType.getElementType());
   return arith::ConstantOp::create(
       builder, loc,
       DenseElementsAttr::getFromRawBuffer(type, chain.constants->shift));
@@ -331,4 +362,15 @@ Value fuse::buildChannelTensor(OpBuilder &builder, const BnInput &input,
   chain.exprs = input.exprs;
   chain.scale = root;
   return WeightBuilder(builder, chain).channelTensor(root);
+}
+
+Value fuse::buildStart(OpBuilder &builder, const BnInput &input) {
+  BnChain chain;
+  chain.conv = input.conv;
+  chain.ops = {input.conv};
+  chain.filter = input.filter;
+  chain.channels = input.outputs;
+  chain.exprs = input.startExprs;
+  chain.scale = *input.start;
+  return WeightBuilder(builder, chain).channelTensor(*input.start);
 }

@@ -62,5 +62,15 @@ func.func @f(%x: tensor<4xf32> {fuse.param = 1 : i64}) { return }
 
 // -----
 
+// expected-error @below {{'fuse.weights' is 1 : i64, expected a string}}
+module attributes {fuse.weights = 1 : i64} {}
+
+// -----
+
+// expected-error @below {{'fuse.folded_input' is unit, expected a string}}
+func.func @f() attributes {fuse.folded_input} { return }
+
+// -----
+
 // An attribute of a name that is not ours to judge passes; so does a stale entry that names no operator.
 func.func @f() attributes {fuse.version = "not a number", fuse.dep = [#fuse.dep<raw, op = 99, operand = 7>]} { return }

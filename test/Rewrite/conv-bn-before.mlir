@@ -1,5 +1,6 @@
 // RUN: fuse-opt %s --fuse-conv-bn --remarks-filter=fuse-fold --remark-format=emitRemark -o %t 2>&1 | FileCheck %s
 // RUN: FileCheck %s --check-prefix=IR --input-file=%t
+// RUN: fuse-opt %s --fuse-conv-bn=weights=constants --remarks-filter=fuse-fold --remark-format=emitRemark -o /dev/null 2>&1 | FileCheck %s --check-prefix=CONSTANTS
 // RUN: fuse-opt %t --fuse-conv-bn -o %t.twice
 // RUN: diff %t %t.twice
 // RUN: %python %tools/compare_models.py --fuse-opt=%fuse_bin/fuse-opt --passes=--fuse-conv-bn --require-change --entry=unpadded %s
@@ -16,6 +17,7 @@
 // CHECK: [Passed] bn-conv #0 {{.*}}Function=depthwise_and_behind {{.*}}Decision=folded
 // CHECK: [Missed] bn-conv #0 {{.*}}Function=run_time {{.*}}Decision=kept{{.*}}Reason="profit: run-time weights cost more to fold than an epilogue"
 // CHECK-NOT: Decision=
+// CONSTANTS: Function=run_time {{.*}}Reason="profit: weights are not constant"
 
 #id = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
 #c = affine_map<(d0, d1, d2, d3) -> (d1)>
@@ -26,7 +28,7 @@
 // IR: %[[SUM:.*]] = linalg.generic {{.*}}iterator_types = ["parallel", "reduction", "reduction", "reduction"]} ins(%[[W]], {{.*}}) outs(%[[BIAS]] :
 // IR: %[[INIT:.*]] = linalg.broadcast ins(%[[SUM]] :
 // IR: %[[SCALED:.*]] = linalg.generic {{.*}} ins(%[[W]],
-// IR: linalg.conv_2d_nchw_fchw ins(%[[X]], %[[SCALED]] : {{.*}}) outs(%[[INIT]] :
+// IR: linalg.conv_2d_nchw_fchw {fuse.folded_input = "bn-conv"} ins(%[[X]], %[[SCALED]] : {{.*}}) outs(%[[INIT]] :
 func.func @unpadded(%x: tensor<2x3x5x5xf32>, %w: tensor<4x3x2x2xf32> {fuse.param}, %bias: tensor<4xf32> {fuse.param}, %mean: tensor<3xf32> {fuse.param}, %s: tensor<3xf32> {fuse.param}) -> tensor<2x4x4x4xf32> {
   %ex = tensor.empty() : tensor<2x3x5x5xf32>
   %d = linalg.generic {indexing_maps = [#id, #c, #id], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%x, %mean : tensor<2x3x5x5xf32>, tensor<3xf32>) outs(%ex : tensor<2x3x5x5xf32>) {
@@ -48,7 +50,7 @@ func.func @unpadded(%x: tensor<2x3x5x5xf32>, %w: tensor<4x3x2x2xf32> {fuse.param
 // A scale keeps zeros; the padding moves in front of it.
 // IR-LABEL: @scale_padded(
 // IR: %[[PAD:.*]] = tensor.pad %arg0
-// IR: linalg.conv_2d_nchw_fchw ins(%[[PAD]],
+// IR: linalg.conv_2d_nchw_fchw {fuse.folded_input = "bn-conv"} ins(%[[PAD]],
 func.func @scale_padded(%x: tensor<2x3x5x5xf32>, %w: tensor<4x3x3x3xf32> {fuse.param}, %s: tensor<3xf32> {fuse.param}) -> tensor<2x4x5x5xf32> {
   %zero = arith.constant 0.0 : f32
   %ex = tensor.empty() : tensor<2x3x5x5xf32>
@@ -92,7 +94,7 @@ func.func @shift_padded(%x: tensor<2x3x5x5xf32>, %w: tensor<4x3x3x3xf32> {fuse.p
 
 // A batch norm on either side; the input channel is the output channel.
 // IR-LABEL: @depthwise_and_behind(
-// IR: linalg.depthwise_conv_2d_nchw_chw {fuse.folded = "conv-bn"} ins(%arg0,
+// IR: linalg.depthwise_conv_2d_nchw_chw {fuse.folded = "conv-bn", fuse.folded_input = "bn-conv"} ins(%arg0,
 // IR-NOT: linalg.generic
 // IR: return
 func.func @depthwise_and_behind(%x: tensor<2x3x5x5xf32>, %w: tensor<3x2x2xf32> {fuse.param}, %s: tensor<3xf32> {fuse.param}, %b: tensor<3xf32> {fuse.param}) -> tensor<2x3x4x4xf32> {

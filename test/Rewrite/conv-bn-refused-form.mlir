@@ -1,5 +1,6 @@
 // RUN: fuse-opt %s --fuse-conv-bn="weights=always" --split-input-file --remarks-filter=fuse-fold --remark-format=emitRemark -o %t 2>&1 | FileCheck %s
 // RUN: FileCheck %s --check-prefix=IR --input-file=%t
+// RUN: fuse-opt %s --split-input-file --fuse-boundary --fuse-explain -o /dev/null 2>&1 | FileCheck %s --check-prefix=EXPLAIN
 
 // What is not right is kept, with the gate that says why; each stands beside a chain that folds and differs in one fact.
 // No refused program is changed.
@@ -165,6 +166,8 @@ func.func @quantised(%x: tensor<1x5x5x2xi8>, %w: tensor<3x3x2x4xi8>, %g: tensor<
 #id = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
 #c = affine_map<(d0, d1, d2, d3) -> (d3)>
 // Code that is never reached may go in circles.
+// EXPLAIN: function @circle
+// EXPLAIN: batch norm behind #0 conv_2d_nhwc_hwcf: keep shape: initial value is not per channel
 // CHECK: [Failure] conv-bn #0 | Category:fuse-fold | Function=circle {{.*}}Reason="shape: initial value is not per channel"
 func.func @circle(%x: tensor<1x4x4x3xf32>, %w: tensor<1x1x3x4xf32>) {
   return

@@ -4,8 +4,10 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
+from compare import RTOL
 from conv_bn_numpy import Program, convolution
 
 #: How often each twist is drawn. The fold is right in spite of these ...
@@ -26,7 +28,7 @@ LEGAL = {
     "cast of the shape": 1,
     "other axis behind": 2,
     "shift cancels the bias": 2,
-    "diagonal parameters": 0,
+    "diagonal parameters": 1,
     "in front": 4,
 }
 #: ... and wrong with these, for this reason; None: there is no chain.
@@ -50,6 +52,10 @@ ILLEGAL: dict[str, tuple[int, str | None]] = {
 }
 
 
+#: The unit roundoff of types in which sums of more than a few terms round more than the tolerance.
+ROUNDOFF = {"f16": 2.0**-11, "bf16": 2.0**-8}
+
+
 @dataclass(frozen=True)
 class Expectation:
     """What the pass must decide: the number of folds, and why what is kept is kept; None: either is right."""
@@ -58,14 +64,22 @@ class Expectation:
     reasons: tuple[str, ...] | None = ()
 
 
-def refused_weights(program: Program, mode: str) -> str | None:
-    """Why weights of this sort are kept in a mode of the pass."""
+def terms(program: Program) -> int:
+    """How many products are added up."""
+    shape = program.filters[0].shape
+    return math.prod(extent for one, extent in zip(program.kind.w, shape, strict=True) if one not in "gf")
+
+
+def refused_weights(program: Program) -> str | None:
+    """Why weights of this sort are kept in this mode of the pass."""
     sort = program.weights
-    if not sort.startswith(("parameter", "run-time")) or mode == "always":
+    if terms(program) * ROUNDOFF.get(program.element, 0) > RTOL[program.element]:
+        return "numerics: sums in 16 bits round more than the tolerance"
+    if not sort.startswith(("parameter", "run-time")) or program.mode == "always":
         return None
-    if program.element in ("f16", "bf16"):
+    if program.element in ROUNDOFF:
         return "numerics: range of folded 16-bit weights is not known"
-    if mode == "constants":
+    if program.mode == "constants":
         return "profit: weights are not constant"
     if sort.startswith("run-time") and "hint" not in sort:
         return "profit: run-time weights cost more to fold than an epilogue"
@@ -73,50 +87,39 @@ def refused_weights(program: Program, mode: str) -> str | None:
 
 
 def expectation(program: Program) -> Expectation:
-    """By the first gate that refuses, in the order of the gates.
-
-    fuse-explain asks the gates anew, with weights=auto: what the pass kept in
-    another mode is "foldable" to it if it would be folded then.
-    """
-    # Upstream calls an operation with the filter first no convolution, a channel in two parts has no axis of
-    # its own, and a diagonal of parameters is odd: these need not fold.
-    odd = program.form == "generic swapped" or program.marked("diagonal parameters")
-    if odd or (program.layout == "split" and 1 not in program.split):
-        return Expectation(None, None)
+    """By the first gate that refuses, in the order of the gates."""
     if program.marked("in front"):
         return in_front(program)
-    kept = refused_weights(program, program.mode)
-    reported = refused_weights(program, "auto")
+    # Groups and features that were one axis need not fold where they are split otherwise.
+    if program.layout == "split" and "gf" in program.kind.out and 1 not in program.split:
+        return Expectation(None, None)
+    kept = refused_weights(program)
     if program.twist in ILLEGAL:
         reason = ILLEGAL[program.twist][1]
         full = program.marked("wrong axis") and parameters_are_full(program)
         if reason is None or full:
             return Expectation(0, () if program.marked("no batch norm") else None)
-        if program.marked("hint never") and reported:
-            reason = reported
+        if program.marked("hint never"):
+            reason = kept or reason
         return Expectation(0, (reason,) * (2 if program.marked("two readers") else 1))
     chains = 2 if program.marked("shared filter", "stacked") else 1
     if kept and program.weights.endswith("norm") and program.norms[0].name == "negf":
         return Expectation(None, None)  # the negation by itself is a constant scale
-    if reported and program.marked("other axis behind") and not parameters_are_full(program):
+    if kept and program.marked("other axis behind") and not parameters_are_full(program):
         # The longest chain is reported where none folds.
-        reported = ILLEGAL["wrong axis"][1]
-    return Expectation(0, (reported or "can fuse",) * chains) if kept else Expectation(chains)
+        kept = ILLEGAL["wrong axis"][1]
+    return Expectation(0, (str(kept),) * chains) if kept else Expectation(chains)
 
 
 def in_front(program: Program) -> Expectation:
     """A normalisation of the input: a shift does not go through a border."""
-    norm = program.norms[0]
-    shifts = norm.name not in ("scale only", "division")
+    shifts = program.norms[0].name not in ("scale only", "division")
     border = any(program.low + program.high) and (shifts or program.pad_value != 0)
-    kept = "shape: padding stands between scale and convolution" if border else refused_weights(program, program.mode)
-    # The shift joins an initial value that is broadcast; other spellings of both, and a border of no width, need not
-    # be seen through.
-    plain = norm.style in ("map", "torch") and not norm.in_place and program.bias in ("none", "add")
-    if not plain or (program.low and not border and (shifts or program.pad_value != 0)):
+    kept = "shape: padding stands between scale and convolution" if border else refused_weights(program)
+    pixels = [extent for dim, extent in enumerate(program.x.shape) if dim not in program.channel_axes()]
+    if program.weights.startswith("run-time") and set(pixels) <= {1}:
+        # Nothing tells an image of one pixel from a parameter that comes with the call.
         return Expectation(0 if kept else None, None)
-    if kept and not border and program.mode == "constants":
-        return Expectation(0, None)
     return Expectation(0, (kept,)) if kept else Expectation(1)
 
 

@@ -166,16 +166,6 @@ def check_rest(one: Checked, text: str) -> None:
         one.problems.append(f"missed fold: expected at most {rest} elementwise operations to be left, found {left}")
 
 
-def remarked(path: Path) -> list[dict]:
-    """The decisions on chains in front of convolutions, which only remarks tell."""
-    found = []
-    for remark in path.read_text().split("--- !") if path.exists() else []:
-        entries = dict(re.findall(r"^[ -]*(\w+): +'?([^'\n]*)", remark, re.MULTILINE))
-        if entries.get("Name", "").startswith("bn-conv"):
-            found.append({key.lower(): entries[key] for key in ("Function", "Decision", "Reason")})
-    return found
-
-
 def run(source: Path, tool: str, flags: list[str], scratch: Path, timeout: float) -> list[Array]:
     """Transform (if there are flags), lower and run; the saved results."""
     runner = Runner(tool, 0, timeout)
@@ -201,16 +191,14 @@ def check_batch(batch: list[Checked], settings: Settings) -> None:
         stock.write_text(strip_dialect(text, "fuse"))
         mode = batch[0].program.mode
         flags = settings.flags if settings.flags is not None else ["--fuse-boundary", f"--fuse-conv-bn=weights={mode}"]
-        remarks = scratch / "remarks.yaml"
-        flags = [*flags, f"--fuse-explain=json file={report}", f"--remarks-output-file={remarks}"]
-        flags += ["--remarks-filter=fuse-fold", "--remark-format=yaml"]
+        flags = [*flags, f"--fuse-explain=json file={report}"]
         what = "unfolded"
         try:
             (scratch / "plain").mkdir()
             plain = run(stock, str(llvm_bin() / "mlir-opt"), [], scratch / "plain", settings.timeout)
             what = "folded"
             folded = run(source, settings.tool, flags, scratch, settings.timeout)
-            folds = json.loads(report.read_text())["folds"] + remarked(remarks)
+            folds = json.loads(report.read_text())["folds"]
         except StageError as error:
             if len(batch) == 1:
                 lines = str(error).partition("PLEASE submit")[0].splitlines()[:6]

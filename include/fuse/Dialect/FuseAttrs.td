@@ -37,6 +37,7 @@ def Fuse_Dialect : Dialect {
     | `fuse.group`, `fuse.tile` | the plan: `#fuse.group`, and on the root `#fuse.tile` |
     | `fuse.recompute` | the plan: the operator is evaluated again in every kernel that reads it |
     | `fuse.folded` | on a convolution: the chain that was folded into it |
+    | `fuse.folded_input` | on a convolution: the chain in front that was folded into it |
 
     What the user states, on an operator:
 
@@ -48,7 +49,8 @@ def Fuse_Dialect : Dialect {
 
     On a function, `fuse.dim_hint = {"arg0.0" = 128}` gives dynamic extents, by the names that costs print, the numbers to
     evaluate them under. On a function argument, `fuse.param` marks a frozen parameter. On the module, `fuse.options` keeps the options of
-    `fuse-boundary`, so that a later pass refreshes the verdicts it touched with the same options.
+    `fuse-boundary`, so that a later pass refreshes the verdicts it touched with the same options, and `fuse.weights` the weights
+    that `fuse-conv-bn` was told to fold, where it was told.
   }];
   let useDefaultAttributePrinterParser = 1;
   let hasOperationAttrVerify = 1;

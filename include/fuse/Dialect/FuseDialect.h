@@ -38,8 +38,10 @@ constexpr llvm::StringLiteral kGroup = "fuse.group";
 constexpr llvm::StringLiteral kTile = "fuse.tile";
 constexpr llvm::StringLiteral kRecompute = "fuse.recompute";
 constexpr llvm::StringLiteral kFolded = "fuse.folded";
+constexpr llvm::StringLiteral kFoldedInput = "fuse.folded_input";
 constexpr llvm::StringLiteral kParam = "fuse.param";
 constexpr llvm::StringLiteral kOptions = "fuse.options";
+constexpr llvm::StringLiteral kWeights = "fuse.weights";
 // What the user states; the passes read these.
 constexpr llvm::StringLiteral kCostOverride = "fuse.cost_override";
 constexpr llvm::StringLiteral kDimHint = "fuse.dim_hint";

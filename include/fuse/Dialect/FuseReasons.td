@@ -89,6 +89,11 @@ def Reason_FoldUnderflow : FuseReason<"FoldUnderflow", 43, "numerics: folded wei
 def Reason_FoldUnchecked : FuseReason<"FoldUnchecked", 44, "numerics: range of folded 16-bit weights is not known",
   "Scaled 16-bit weights may overflow or underflow, which can be ruled out only where they are constants. `weights=always` "
   "folds them unchecked.">;
+def Reason_FoldAccumulator : FuseReason<"FoldAccumulator", 45, "numerics: sums in 16 bits round more than the tolerance",
+  "The convolution accumulates in f16 or bf16. A sum of K products is known only within K * u of the sum of their magnitudes, "
+  "u being half a unit in the last place (2^-11 for f16, 2^-8 for bf16; Higham, Accuracy and Stability of Numerical Algorithms, "
+  "2nd ed., sections 3.1 and 4.2), and a fold sums other products. It is done where K * u is within the tolerance: 1e-3 for f16, "
+  "1e-2 for bf16, times sqrt(K / 1024) for more than 1024 terms. Otherwise scale and shift stay an epilogue.">;
 
 // Gate `profile`.
 def Reason_IntensityMismatch : FuseReason<"IntensityMismatch", 60, "profile: compute intensity mismatch",
@@ -165,6 +170,7 @@ def Fuse_Reason : I32EnumAttr<"Reason", "why a verdict is what it is", [
   Reason_Shape, Reason_DynamicShape, Reason_Encoding, Reason_WrongAxis, Reason_UnsupportedConv, Reason_InitPerElement,
   Reason_PaddedInput,
   Reason_ElementType, Reason_FoldOverflow, Reason_FoldPrecision, Reason_FoldUnderflow, Reason_FoldUnchecked,
+  Reason_FoldAccumulator,
   Reason_IntensityMismatch, Reason_TwoHeavy, Reason_RowAcrossTiles, Reason_UnknownIntensity, Reason_NoChain, Reason_RowsDiffer,
   Reason_PrologueOutput, Reason_EpilogueShape, Reason_EpilogueTiles,
   Reason_Memory, Reason_MemoryBound, Reason_Registers, Reason_NoTile, Reason_TooLarge,

@@ -47,14 +47,24 @@ struct FoldOptions {
   bool off = false;
 };
 
-/// Default options with the device and the mode that `fuse-boundary` left on
-/// `module`, or that pass's defaults.
+/// The device and the mode that `fuse-boundary` left on `module`, and the
+/// weights that `fuse-conv-bn` did, or their defaults.
 FoldOptions foldOptionsFor(mlir::Operation *module);
 
 /// For each dimension of a tensor, the axes of the convolution's result that it
 /// runs over, outermost first: [[0], [1, 2], []] has a second dimension that
 /// collapses axes 1 and 2. Axes of extent 1 are left out.
 using Axes = llvm::SmallVector<llvm::SmallVector<unsigned, 2>, 4>;
+
+/// An axis that a reshape splits. Its parts are axes of their own, numbered
+/// from `first`, behind those of the result.
+struct AxisSplit {
+  unsigned axis, first;
+  llvm::SmallVector<int64_t, 3> shape; ///< extents of the parts, none is 1
+};
+
+/// `axes` with the parts of each axis that is split in its place.
+Axes refineAxes(const Axes &axes, llvm::ArrayRef<AxisSplit> splits);
 
 using ExprId = unsigned;
 
@@ -118,6 +128,8 @@ struct BnChain {
   /// it, ascending: the channels.
   unsigned filter = 1;
   llvm::SmallVector<unsigned, 2> channels;
+  /// Channels of which the expressions know the parts.
+  llvm::SmallVector<AxisSplit, 1> splits;
   std::shared_ptr<const ChannelExprs> exprs;
   ExprId scale = 0;
   /// What each accumulator starts from; the convolution's own initial value
@@ -150,11 +162,20 @@ struct BnInput {
   Decision decision;
   WeightKind weights = WeightKind::RunTime;
 
+  unsigned filter = 1; ///< operand of `conv`; the other one is the input
   /// Dimensions of the input that index the filter, ascending.
   llvm::SmallVector<unsigned, 2> channels;
   std::shared_ptr<const ChannelExprs> exprs;
   ExprId scale = 0;
   std::optional<ExprId> shift;
+  /// What the accumulators start from, per channel of the result; none if that
+  /// is zero, or if there is no shift to add to it.
+  std::shared_ptr<const ChannelExprs> startExprs;
+  std::optional<ExprId> start;
+  llvm::SmallVector<unsigned, 2> outputs; ///< axes that index the filter
+  /// Present if the weights are constants whose value could be computed; their
+  /// shift is what the accumulators start from.
+  std::shared_ptr<const FoldedConstants> constants;
 
   bool foldable() const { return decision.verdict == VerdictKind::Fuse; }
 };
@@ -163,10 +184,6 @@ struct BnInput {
 /// value of them with one reader.
 std::vector<BnInput> findBnInputs(mlir::FunctionOpInterface function,
                                   const FoldOptions &options);
-
-/// What the accumulators of `conv` start from, per channel of its result: a
-/// null value if that is zero, nothing if it is spelled otherwise.
-std::optional<mlir::Value> initSource(mlir::linalg::LinalgOp conv);
 
 /// For each dimension of an elementwise operation's result, the dimension of
 /// `operand` that is read along it; nothing if `operand` is broadcast, sliced

@@ -18,10 +18,12 @@
 
 namespace fuse {
 
-/// One batch normalisation behind a convolution.
+/// One batch normalisation behind a convolution, or in front of it.
 struct FoldRecord {
-  unsigned op; ///< id of the convolution
-  bool folded; ///< false: found and kept, see `decision`
+  std::optional<unsigned> op; ///< id of the convolution; none in a kernel
+  std::string label;          ///< the convolution, with its id or its kernel
+  bool inFront;               ///< of it
+  bool folded;                ///< false: found and kept, see `decision`
   Decision decision;
 };
 

@@ -58,7 +58,7 @@ def Explain : Pass<"fuse-explain", "::mlir::ModuleOp"> {
   let description = [{
     Prints the table of all edges with gate, reason, numbers and what would flip each verdict, the batch normalisations
     folded and kept, the safe fusion list (all edges with verdict `fuse`) and a summary line; with `json` as a versioned JSON
-    document. Uses the options that `fuse-boundary` left on the module, or its defaults. Changes nothing.
+    document. Uses the options that `fuse-boundary` and `fuse-conv-bn` left on the module, or their defaults. Changes nothing.
   }];
   let dependentDialects = ["::fuse::FuseDialect", "::mlir::bufferization::BufferizationDialect"];
   let options = [
