@@ -7,7 +7,7 @@
 //===----------------------------------------------------------------------===//
 //
 // Finds chains `x * scale + shift` per input channel in front of a convolution
-// and says whether they may move into its weights:
+// or linear layer, and says whether they may move into its weights:
 //
 //   conv(x * s + t, w) = conv(x, w * s) + sum(w * t)
 //
@@ -40,6 +40,7 @@ public:
   std::vector<BnInput> run();
 
 private:
+  bool findFilter(ConvSite &site);
   void examine(ConvSite &site);
   void judge(ConvSite &site, BnInput &input, ArrayRef<Link> links, bool cast);
   Value elementOf(linalg::LinalgOp op, ConvSite &pixels, uint64_t channels);
@@ -287,6 +288,17 @@ WeightKind InputFinder::kindOf(const BnInput &input) {
   return kind;
 }
 
+/// Leaves the operand that is the filter. Of a linear layer it is the one that
+/// is known before the call; a product of two values of the call has none.
+bool InputFinder::findFilter(ConvSite &site) {
+  if (!site.isContraction)
+    return true;
+  llvm::erase_if(site.filters, [&](const auto &filter) {
+    return kinds.of(site.conv->getOperand(filter.first)) == WeightKind::RunTime;
+  });
+  return site.filters.size() == 1;
+}
+
 /// Finds the longest chain in front of `site`, and decides on it.
 void InputFinder::examine(ConvSite &site) {
   linalg::LinalgOp conv = site.conv;
@@ -333,6 +345,10 @@ void InputFinder::examine(ConvSite &site) {
 void InputFinder::judge(ConvSite &site, BnInput &input, ArrayRef<Link> links,
                         bool cast) {
   input.source = links.front().element;
+  // One number in front of a linear layer (the divisor of a mean) is no batch
+  // normalisation.
+  if (site.isContraction && !(*input.exprs)[input.scale].axisSet)
+    return;
   // What stands behind another convolution is that one's batch normalisation.
   if (Operation *def = input.source.getDefiningOp(); def && ConvSite::get(def))
     return;
@@ -355,7 +371,7 @@ std::vector<BnInput> InputFinder::run() {
       return WalkResult::skip();
     if (!isa<linalg::LinalgOp>(op))
       return WalkResult::advance();
-    if (auto site = ConvSite::get(op); site && !site->isContraction)
+    if (auto site = ConvSite::get(op); site && findFilter(*site))
       examine(*site);
     return WalkResult::skip();
   });

@@ -180,8 +180,8 @@ struct BnInput {
   bool foldable() const { return decision.verdict == VerdictKind::Fuse; }
 };
 
-/// All chains with a scale in front of the convolutions of `function`, each
-/// value of them with one reader.
+/// All chains with a scale in front of the convolutions and linear layers of
+/// `function`, each value of them with one reader.
 std::vector<BnInput> findBnInputs(mlir::FunctionOpInterface function,
                                   const FoldOptions &options);
 

@@ -23,10 +23,10 @@ def ConvBn : Pass<"fuse-conv-bn", "::mlir::ModuleOp"> {
     value `b' = (b - mean) * s + beta`, with `s = gamma / sqrt(var + eps)`. Constant weights are folded at compile time; weights
     that are parameters (`fuse.param`) are scaled in IR that depends on parameters only. A product of two values of the call is
     no linear layer, but with `weights=always` and a scale per channel. A bias alone becomes the initial value where it is
-    known. A chain per input channel in front of a convolution folds too, `conv(x * s + t, w) = conv(x, w * s) + sum(w * t)`,
-    where no padding stands between or `t` is zero. One remark of category `fuse-fold` per chain. Refreshes the verdicts that
-    `fuse-boundary` left. Leaves `weights` on the module (`fuse.weights`), unless it is `auto`, so that `fuse-explain` judges by
-    the same.
+    known. A chain per input channel in front of a convolution or linear layer folds too,
+    `conv(x * s + t, w) = conv(x, w * s) + sum(w * t)`, where no padding stands between or `t` is zero. Sums in f16 or bf16 are
+    left alone from three terms on. One remark of category `fuse-fold` per chain. Refreshes the verdicts that `fuse-boundary`
+    left. Leaves `weights` on the module (`fuse.weights`), unless it is `auto`, so that `fuse-explain` judges by the same.
   }];
   let dependentDialects = ["::fuse::FuseDialect", "::mlir::arith::ArithDialect",
                            "::mlir::bufferization::BufferizationDialect", "::mlir::linalg::LinalgDialect",
