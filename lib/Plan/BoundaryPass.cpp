@@ -87,7 +87,7 @@ struct BoundaryPass : fuse::impl::BoundaryBase<BoundaryPass> {
         fuse::writeVerdicts(facts, decisions);
       }
       if (options->emitRemarks)
-        fuse::emitVerdictRemarks(facts, decisions, keys);
+        fuse::emitEdgeRemarks(facts, decisions, "fuse-boundary", keys);
     }
     getOperation()->setDiscardableAttr(
         fuse::names::kOptions, fuse::optionsToAttr(&getContext(), *options));

@@ -66,6 +66,7 @@ std::optional<Objective> fuse::parseObjective(StringRef name) {
 
 void fuse::planModule(Operation *module, Objective objective) {
   VerdictOptions options = optionsOrDefault(module);
+  EdgeKeys keys;
   for (FunctionOpInterface function : functionsOf(module)) {
     FunctionFacts facts(function);
     std::vector<Decision> decisions = decideEdges(facts, options);
@@ -76,6 +77,7 @@ void fuse::planModule(Operation *module, Objective objective) {
     writeFacts(facts);
     writeVerdicts(facts, decisions);
     writePlan(facts, plan);
+    emitEdgeRemarks(facts, decisions, "fuse-plan", keys);
     emitKernelRemarks(facts, plan);
   }
 }

@@ -180,52 +180,84 @@ void fuse::readPlanNotes(const FunctionFacts &facts,
   }
 }
 
-/// One remark: the record's fields as arguments, the edge's key in the name
-/// (`--remark-policy=final` keeps one remark per location, name and category).
-static void emitRemark(const FunctionFacts &facts, const Edge &edge,
-                       const Decision &decision, StringRef key) {
+/// What became of an edge, and the answers to the four questions.
+static void addPlanArguments(remark::detail::InFlightRemark &remark,
+                             const Decision &decision) {
   using Arg = remark::detail::Remark::Arg;
-  const OperatorFacts &producer = facts.operators[edge.producer],
-                      &consumer = facts.operators[edge.consumer];
-  std::string name = ("edge " + key).str();
-  auto opts = remark::RemarkOpts::name(name)
-                  .category("fuse-boundary")
-                  .function(facts.function.getName());
-  Location loc = remarkLocation(consumer.op.getLoc());
-  auto emit = [&](remark::detail::InFlightRemark remark) {
-    // Nobody listens.
-    if (!remark)
-      return;
-    remark << Arg("Verdict", stringifyVerdictKind(decision.verdict))
-           << Arg("Reason", stringifyReason(decision.reason))
-           << Arg("Producer",
-                  describe(producer.op) + " #" + std::to_string(edge.producer))
-           << Arg("Consumer",
-                  describe(consumer.op) + " #" + std::to_string(edge.consumer))
-           << Arg("Operand", std::to_string(edge.operand));
-    for (const std::pair<std::string, double> &number : decision.numbers)
-      remark << Arg(number.first, formatNumber(number.second));
-    if (!decision.when.empty())
-      remark << Arg("When", decision.when);
-    if (!decision.flip.empty())
-      remark << Arg("Flip", decision.flip);
+  const Answers &answers = decision.answers;
+  remark << Arg("Plan", decision.plan)
+         << Arg("Gate", stringifyGate(decision.gate()))
+         << Arg("MemoryBound", answers.memoryBound)
+         << Arg("SoleReader", answers.soleReader) << Arg("Fits", answers.fits)
+         << Arg("ParallelismLost", formatNumber(answers.lostParallelism));
+  if (decision.verdict != VerdictKind::Keep)
+    remark << Arg("Numeric", stringifyNumericClass(decision.numeric));
+}
+
+/// The record's fields as arguments of a remark.
+static void addArguments(remark::detail::InFlightRemark &remark,
+                         const FunctionFacts &facts, const Edge &edge,
+                         const Decision &decision) {
+  using Arg = remark::detail::Remark::Arg;
+  auto name = [&](unsigned id) {
+    return describe(facts.operators[id].op) + " #" + std::to_string(id);
   };
-  if (decision.verdict == VerdictKind::Fuse)
+  remark << Arg("Verdict", stringifyVerdictKind(decision.verdict))
+         << Arg("Reason", stringifyReason(decision.reason))
+         << Arg("Producer", name(edge.producer))
+         << Arg("Consumer", name(edge.consumer))
+         << Arg("Operand", std::to_string(edge.operand));
+  for (const std::pair<std::string, double> &number : decision.numbers)
+    remark << Arg(number.first, formatNumber(number.second));
+  if (!decision.when.empty())
+    remark << Arg("When", decision.when);
+  if (!decision.flip.empty())
+    remark << Arg("Flip", decision.flip);
+  if (!decision.plan.empty())
+    addPlanArguments(remark, decision);
+}
+
+/// What the planner did with an edge, or else what the gates said.
+static VerdictKind outcomeOf(const Decision &decision) {
+  if (decision.plan.empty())
+    return decision.verdict;
+  bool joined = StringRef(decision.plan).starts_with("in kernel") ||
+                StringRef(decision.plan).starts_with("recomputed");
+  return joined ? VerdictKind::Fuse : VerdictKind::Keep;
+}
+
+/// The edge's key is in the name (`--remark-policy=final` keeps one remark per
+/// location, name and category).
+static void emitRemark(const FunctionFacts &facts, const Edge &edge,
+                       const Decision &decision, StringRef category,
+                       StringRef key) {
+  std::string name = ("edge " + key).str();
+  auto opts = remark::RemarkOpts::name(name).category(category).function(
+      facts.function.getName());
+  Location loc = remarkLocation(facts.operators[edge.consumer].op.getLoc());
+  VerdictKind outcome = outcomeOf(decision);
+  auto emit = [&](remark::detail::InFlightRemark remark) {
+    // Otherwise nobody listens.
+    if (remark)
+      addArguments(remark, facts, edge, decision);
+  };
+  if (outcome == VerdictKind::Fuse)
     emit(remark::passed(loc, opts));
-  else if (decision.verdict == VerdictKind::Conditional)
+  else if (outcome == VerdictKind::Conditional)
     emit(remark::analysis(loc, opts));
   else
     emit(remark::missed(loc, opts));
 }
 
-void fuse::emitVerdictRemarks(const FunctionFacts &facts,
-                              ArrayRef<Decision> decisions, EdgeKeys &keys) {
+void fuse::emitEdgeRemarks(const FunctionFacts &facts,
+                           ArrayRef<Decision> decisions, StringRef category,
+                           EdgeKeys &keys) {
   if (!facts.function->getContext()->getRemarkEngine())
     return;
   std::vector<std::string> edgeKeys = keys.of(facts);
   for (auto [edge, decision, key] :
        llvm::zip_equal(facts.edges, decisions, edgeKeys))
-    emitRemark(facts, edge, decision, key);
+    emitRemark(facts, edge, decision, category, key);
 }
 
 SmallVector<FunctionOpInterface> fuse::functionsOf(Operation *root) {

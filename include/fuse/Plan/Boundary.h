@@ -97,9 +97,11 @@ void writeVerdicts(const FunctionFacts &facts,
 /// pass wrote: it is part of the plan, so it is read back, not found anew.
 void readPlanNotes(const FunctionFacts &facts,
                    llvm::MutableArrayRef<Decision> decisions);
-/// One remark of category `fuse-boundary` per edge, in order.
-void emitVerdictRemarks(const FunctionFacts &facts,
-                        llvm::ArrayRef<Decision> decisions, EdgeKeys &keys);
+/// One remark of `category` per edge, in order: `fuse-boundary` for verdicts,
+/// `fuse-plan` once the planner has said what became of each.
+void emitEdgeRemarks(const FunctionFacts &facts,
+                     llvm::ArrayRef<Decision> decisions,
+                     llvm::StringRef category, EdgeKeys &keys);
 
 /// All functions with a body under `root`, in program order, those of nested
 /// modules included; existing gpu code is left alone.
