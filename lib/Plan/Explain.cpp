@@ -64,7 +64,8 @@ static void readPlanNotes(const FunctionFacts &facts,
   }
 }
 
-/// The batch normalisations that were folded, then those that were not.
+/// The batch normalisations that were folded, then those that were not. What is
+/// in a kernel has no number any more.
 static std::vector<FoldRecord> foldsOf(const FunctionFacts &facts,
                                        const FoldOptions &options) {
   std::vector<FoldRecord> folds;
@@ -76,12 +77,11 @@ static std::vector<FoldRecord> foldsOf(const FunctionFacts &facts,
       folds.push_back({static_cast<unsigned>(id), false, true, Decision()});
   }
   for (BnChain &chain : findBnChains(facts.function, options))
-    if (!chain.shiftOnly)
-      folds.push_back(
-          {*facts.idOf(chain.conv), false, false, std::move(chain.decision)});
+    if (auto id = facts.idOf(chain.conv); id && !chain.shiftOnly)
+      folds.push_back({*id, false, false, std::move(chain.decision)});
   for (BnInput &input : findBnInputs(facts.function, options))
-    folds.push_back(
-        {*facts.idOf(input.conv), true, false, std::move(input.decision)});
+    if (auto id = facts.idOf(input.conv))
+      folds.push_back({*id, true, false, std::move(input.decision)});
   return folds;
 }
 
