@@ -81,9 +81,11 @@ static std::vector<FoldRecord> foldsOf(const FunctionFacts &facts,
   for (auto [id, op] : llvm::enumerate(facts.operators))
     addFolded(op.op, id, operatorName(facts, id), folds);
   auto addKept = [&](linalg::LinalgOp conv, bool inFront, Decision decision) {
-    unsigned id = *facts.idOf(conv);
+    std::optional<unsigned> id = facts.idOf(conv);
     folds.push_back(
-        {id, operatorName(facts, id), inFront, false, std::move(decision)});
+        {id,
+         id ? operatorName(facts, *id) : describe(conv) + " of a formed kernel",
+         inFront, false, std::move(decision)});
   };
   for (BnChain &chain : findBnChains(facts.function, options))
     if (!chain.shiftOnly)
