@@ -116,3 +116,20 @@ func.func @other_rows(%x: tensor<16x16x64xf32>) -> tensor<16x16xf32> {
   } -> tensor<16x16xf32>
   return %r : tensor<16x16xf32>
 }
+
+// Each row times each other: as many results as pairs of rows.
+// CHECK-LABEL: function @pairs_of_rows:
+// CHECK: reduce(addf) -> #1 generic(mulf):0 keep profile: operators do not share their rows
+func.func @pairs_of_rows(%x: tensor<16x64xf32>) -> tensor<16x16xf32> {
+  %z = arith.constant 0.0 : f32
+  %e1 = tensor.empty() : tensor<16xf32>
+  %e2 = tensor.empty() : tensor<16x16xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e1 : tensor<16xf32>) -> tensor<16xf32>
+  %s = linalg.reduce { arith.addf } ins(%x : tensor<16x64xf32>) outs(%f : tensor<16xf32>) dimensions = [1]
+  %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i)>, affine_map<(i, j) -> (j)>, #id], iterator_types = ["parallel", "parallel"]} ins(%s, %s : tensor<16xf32>, tensor<16xf32>) outs(%e2 : tensor<16x16xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %q = arith.mulf %a, %b : f32
+    linalg.yield %q : f32
+  } -> tensor<16x16xf32>
+  return %r : tensor<16x16xf32>
+}

@@ -15,12 +15,21 @@ static Device a100() { return llvm::cantFail(loadDevice("sm_80")); }
 
 TEST(KernelTime, BlocksPerSmByThreadsRegistersAndSharedMemory) {
   Device device = a100();
-  EXPECT_EQ(blocksPerSm(device, 256, 32, 0), 8);           // 2048 threads
-  EXPECT_EQ(blocksPerSm(device, 256, 128, 0), 2);          // 65536 registers
-  EXPECT_EQ(blocksPerSm(device, 256, 255, 0), 1);          // 8 warps of 8192
-  EXPECT_EQ(blocksPerSm(device, 64, 32, 80.0 * 1024), 2);  // 164 KB
+  EXPECT_EQ(blocksPerSm(device, 256, 32, 0), 8);          // 2048 threads
+  EXPECT_EQ(blocksPerSm(device, 256, 128, 0), 2);         // 65536 registers
+  EXPECT_EQ(blocksPerSm(device, 256, 255, 0), 1);         // 8 warps of 8192
+  EXPECT_EQ(blocksPerSm(device, 64, 32, 80.0 * 1024), 2); // 164 KB
+  EXPECT_EQ(blocksPerSm(device, 64, 32, 81.0 * 1024), 2); // and 1 KB each
+  EXPECT_EQ(blocksPerSm(device, 64, 32, 82.0 * 1024), 1);
+  EXPECT_EQ(blocksPerSm(device, 32, 16, 0), 32);           // not 64: 32 blocks
   EXPECT_EQ(blocksPerSm(device, 64, 32, 164.0 * 1024), 0); // 163 KB a block
   EXPECT_EQ(blocksPerSm(device, 2048, 32, 0), 0);          // 1024 a block
+}
+
+TEST(KernelTime, BlocksPerSmOfTuring) {
+  Device device = llvm::cantFail(loadDevice("sm_75"));
+  EXPECT_EQ(blocksPerSm(device, 32, 16, 0), 16);
+  EXPECT_EQ(blocksPerSm(device, 64, 32, 32.0 * 1024), 2); // all 64 KB
 }
 
 TEST(KernelTime, AWaveMoreCostsAWholeWave) {
