@@ -37,6 +37,21 @@ constexpr GemmTile kTiles[] = {
     {128, 128, 8, 8}, {128, 64, 8, 8}, {64, 128, 8, 8}, {64, 64, 8, 8},
     {64, 32, 8, 4},   {32, 64, 8, 4},  {32, 32, 8, 4},  {16, 16, 8, 2}};
 
+/// Accumulators of a CPU's inner kernel, in vector registers.
+struct CpuMicroTile {
+  double rows, vectors;
+};
+
+/// The shapes of BLIS's sgemm kernels: 12 x 2 vectors of 32 registers (config/
+/// skx), 6 x 2 of 16 (config/haswell); fewer registers hold 2 x 2.
+CpuMicroTile cpuMicroTile(const Device &device) {
+  if (device.registersPerThread >= 32)
+    return {12, 2};
+  if (device.registersPerThread >= 16)
+    return {6, 2};
+  return {2, 2};
+}
+
 class Contraction : public KernelClass {
 public:
   llvm::StringRef name() const override { return "contraction"; }
@@ -85,17 +100,21 @@ public:
     unsigned anchor = anchorOf(group);
     Gemm gemm = gemmOf(group.graph.op(anchor));
     int64_t m = tile.sizes[0], n = tile.sizes[1], k = tile.sizes[2];
-    // On a CPU one worker computes the tile from vector registers: 24
-    // accumulators, whatever the tile.
+    // On a CPU one worker computes the tile from vector registers.
     bool cpu = device.maxThreadsPerBlock == 1;
-    double perThread = cpu ? 24 : static_cast<double>(m * n) / tile.threads,
+    CpuMicroTile registers = cpuMicroTile(device);
+    double perThread = cpu ? registers.rows * registers.vectors
+                           : static_cast<double>(m * n) / tile.threads,
            micro = std::sqrt(perThread);
     TileCost cost;
     cost.tile = tile;
     if (cpu)
       cost.tile.threads = 1;
+    double epilogue = epilogueRegisters(group, anchor);
+    // The operands' registers are free again when a CPU's epilogue runs.
     cost.registers = addressRegisters(device) + perThread +
-                     (cpu ? 2 : 2 * micro) + epilogueRegisters(group, anchor);
+                     (cpu ? std::max<double>(registers.vectors + 1, epilogue)
+                          : 2 * micro + epilogue);
     cost.shared = 2 * (m + n) * k * gemm.elementBytes;
     double rows = std::ceil(gemm.m / m), columns = std::ceil(gemm.n / n);
     Traffic traffic = trafficOf(group);
@@ -104,7 +123,8 @@ public:
                            (gemm.m * columns + gemm.n * rows) *
                            gemm.elementBytes;
     // A thread with p x q accumulators loads p + q values for p * q FMAs.
-    double loadsPerFma = cpu ? (4 + 6) / 24.0 : 2 / micro;
+    double loadsPerFma =
+        cpu ? (registers.rows + registers.vectors) / perThread : 2 / micro;
     cost.work.sharedBytes =
         gemm.batch * gemm.m * gemm.n * gemm.k * loadsPerFma * gemm.elementBytes;
     addWork(
