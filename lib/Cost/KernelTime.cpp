@@ -75,8 +75,8 @@ KernelEstimate fuse::estimateKernel(const Device &device,
   double latency = std::min(1.0, result.occupancy / kLatencyHidingOccupancy);
   double dram = work.dramBytes / (device.bandwidth * latency);
   double cache = work.cacheBytes / (device.bandwidth * kCacheToMemoryBandwidth);
-  // One SM cannot draw the whole memory bandwidth; a few can. Bandwidth
-  // saturates with about half of them busy.
+  // One SM cannot draw the whole memory bandwidth. That half of them can is an
+  // assumption.
   double busy =
       std::min(1.0, 2 * std::min(work.blocks, device.smCount) / device.smCount);
   result.memory = std::max(dram, cache) / busy;

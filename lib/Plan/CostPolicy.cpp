@@ -156,7 +156,8 @@ static Answers answersOf(const GateInput &in, const PairKernel &pair) {
     return answers;
   answers.memoryBound =
       pair.best->estimate.memory >= pair.best->estimate.compute;
-  // The consumer alone could use as many SMs as it has blocks of 256 elements.
+  // The consumer alone could use as many SMs as it has blocks of 256 elements,
+  // the smaller tile of pointwise kernels.
   double alone =
       std::min(in.options.device.smCount,
                std::ceil(in.graph.nodes[in.edge.consumer].parallel / 256));
