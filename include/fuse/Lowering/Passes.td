@@ -1,0 +1,109 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the fuse project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Passes that turn kernels into code for the CPU.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FUSE_LOWERING_PASSES_TD
+#define FUSE_LOWERING_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def WrapOps : Pass<"fuse-wrap", "::mlir::ModuleOp"> {
+  let summary = "make a fuse.kernel of each operator that is in none";
+  let description = [{
+    Puts each linalg operation, pad and concatenation on tensors that stands outside of every `fuse.kernel` into a kernel of its
+    own, of class `op`, with the fills and empty tensors that it starts from. So an operator that was not fused is lowered as
+    the fused ones are, and is timed like them.
+  }];
+  let dependentDialects = ["::fuse::FuseDialect"];
+}
+
+def OutlineKernels : Pass<"fuse-outline", "::mlir::ModuleOp"> {
+  let summary = "move each fuse.kernel into a private function, identical ones into one";
+  let description = [{
+    A kernel becomes a private function that takes its inputs and, for each result of static shape, a tensor to compute into.
+    Kernels with the same text share one function. The attribute `fuse.kernel` of the function holds the kernel's class.
+    Arguments of public functions are marked as not to be written to.
+  }];
+  let dependentDialects = ["::fuse::FuseDialect", "::mlir::bufferization::BufferizationDialect", "::mlir::func::FuncDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def CpuNormalize : Pass<"fuse-cpu-normalize", "::mlir::func::FuncOp"> {
+  let summary = "bring the operators of an outlined kernel into few generic loops";
+  let description = [{
+    In functions with the attribute `fuse.kernel`: named operators other than contractions, convolutions and pooling become
+    generic ones, unused results, loops of extent 1 and reshapes between operators go, and pointwise operators that only one
+    operator reads become part of it.
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def CpuDestinations : Pass<"fuse-cpu-destinations", "::mlir::func::FuncOp"> {
+  let summary = "compute the results of an outlined kernel into its destinations";
+  let description = [{
+    In functions with the attribute `fuse.kernel`: an operator whose result goes into a destination starts from the destination
+    instead of an empty tensor, so that nothing is copied.
+  }];
+  let dependentDialects = ["::mlir::tensor::TensorDialect"];
+}
+
+def CpuTile : Pass<"fuse-cpu-tile", "::mlir::func::FuncOp"> {
+  let summary = "cut an outlined kernel into tiles that stay in the cache";
+  let description = [{
+    In functions with the attribute `fuse.kernel`: tiles the last operator over its outer parallel loops and computes what it
+    reads tile by tile with it, so that intermediates are as large as a tile.
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
+  let options = [
+    Option<"threads", "threads", "unsigned", "1", "threads that share the outermost loop">,
+  ];
+}
+
+def CpuBuffers : Pass<"fuse-cpu-buffers", "::mlir::func::FuncOp"> {
+  let summary = "place the buffers of an outlined kernel";
+  let description = [{
+    In functions with the attribute `fuse.kernel`: a buffer of static size moves out of the sequential loops around it; a small
+    one goes on the stack. Copies become loops.
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect"];
+  let options = [
+    Option<"stackBytes", "stack-bytes", "unsigned", "65536", "largest sum of buffers of a kernel that are on the stack">,
+  ];
+}
+
+def CpuMath : Pass<"fuse-cpu-math", "::mlir::func::FuncOp"> {
+  let summary = "expand mathematical functions into arithmetic that vectorises";
+  let description = [{
+    Expands f32 (and narrower) `exp`, `erf`, `tanh`, `log`, ... by upstream's polynomial and rational approximations, and whole
+    powers into products. Sums of a reduction may be reordered; nothing else may.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::vector::VectorDialect"];
+}
+
+def CpuFunctions : Pass<"fuse-cpu-functions", "::mlir::ModuleOp"> {
+  let summary = "choose how kernels are called";
+  let description = [{
+    A kernel whose arguments are buffers of static shape takes plain pointers, which do not overlap where no call passes one
+    buffer twice. Public functions get the C interface that a runner calls.
+  }];
+}
+
+def TimeKernels : Pass<"fuse-time-kernels", "::mlir::ModuleOp"> {
+  let summary = "add a form of each function that calls a hook before and after each kernel";
+  let description = [{
+    Copies each function `f` that is no kernel to `f.timed`, which calls `fuse_kernel_begin(i64 number)` before and
+    `fuse_kernel_end(i64 number)` after each call of an outlined kernel. The module's attribute `fuse.kernel_calls` holds the
+    kernels by number.
+  }];
+  let dependentDialects = ["::mlir::func::FuncDialect", "::mlir::arith::ArithDialect"];
+}
+
+#endif // FUSE_LOWERING_PASSES_TD
