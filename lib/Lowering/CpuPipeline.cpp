@@ -21,6 +21,7 @@
 #include "mlir/Dialect/SCF/Transforms/Passes.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
+#include "llvm/TargetParser/Host.h"
 
 using namespace mlir;
 
@@ -62,7 +63,22 @@ static void bufferize(OpPassManager &pm) {
   pm.addPass(createConvertBufferizationToMemRefPass());
 }
 
+/// Bytes of the widest vectors of this machine.
+static unsigned probeVectorBytes() {
+  llvm::StringMap<bool> features = llvm::sys::getHostCPUFeatures();
+  constexpr unsigned avx512 = 64, avx2 = 32, sse = 16;
+  return features.lookup("avx512f") ? avx512
+         : features.lookup("avx2")  ? avx2
+                                    : sse;
+}
+
 static void lowerLoops(OpPassManager &pm, const fuse::CpuOptions &options) {
+  fuse::CpuVectorizeOptions vectorize;
+  vectorize.vectorBytes =
+      options.vectorBytes ? options.vectorBytes : probeVectorBytes();
+  constexpr unsigned avx512Bytes = 64;
+  vectorize.vectorRegisters = vectorize.vectorBytes >= avx512Bytes ? 32 : 16;
+  pm.addNestedPass<func::FuncOp>(fuse::createCpuVectorize(vectorize));
   pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
   pm.addNestedPass<func::FuncOp>(createForallToParallelLoopPass());
   if (options.threads > 1) {

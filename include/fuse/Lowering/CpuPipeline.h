@@ -28,6 +28,10 @@ struct CpuOptions : mlir::PassPipelineOptions<CpuOptions> {
       llvm::cl::desc("call fuse_kernel_begin and fuse_kernel_end around each "
                      "kernel"),
       llvm::cl::init(false)};
+  Option<unsigned> vectorBytes{
+      *this, "vector-bytes",
+      llvm::cl::desc("bytes of a vector register (0: of this machine)"),
+      llvm::cl::init(0)};
 };
 
 /// Kernels to functions: what comes before bufferisation.

@@ -79,6 +79,22 @@ def CpuBuffers : Pass<"fuse-cpu-buffers", "::mlir::func::FuncOp"> {
   ];
 }
 
+def CpuVectorize : Pass<"fuse-cpu-vectorize", "::mlir::func::FuncOp"> {
+  let summary = "lower structured operations on buffers to loops over vectors";
+  let description = [{
+    An operation with static extents and strides whose body is elementwise becomes loops over vectors, several of which are held
+    in registers: along its contiguous loop and, for a reduction, along a second loop that reuses an input. The last vector of a
+    row is masked. Addresses are linear, so this holds for any layout, stride, dilation and transposition. What it does not hold
+    for stays as it is.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::vector::VectorDialect"];
+  let options = [
+    Option<"vectorBytes", "vector-bytes", "unsigned", "32", "bytes of a vector register">,
+    Option<"vectorRegisters", "vector-registers", "unsigned", "16", "vector registers">,
+  ];
+}
+
 def CpuMath : Pass<"fuse-cpu-math", "::mlir::func::FuncOp"> {
   let summary = "expand mathematical functions into arithmetic that vectorises";
   let description = [{
