@@ -33,6 +33,7 @@ static void cleanUp(OpPassManager &pm) {
 void fuse::buildCpuKernels(OpPassManager &pm, const CpuOptions &options) {
   pm.addPass(createWrapOps());
   pm.addPass(createOutlineKernels());
+  pm.addNestedPass<func::FuncOp>(createCpuIm2col());
   pm.addNestedPass<func::FuncOp>(createCpuNormalize());
   cleanUp(pm);
   pm.addNestedPass<func::FuncOp>(createCpuDestinations());

@@ -46,6 +46,15 @@ def CpuNormalize : Pass<"fuse-cpu-normalize", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def CpuIm2col : Pass<"fuse-cpu-im2col", "::mlir::func::FuncOp"> {
+  let summary = "make contractions of the convolutions of an outlined kernel";
+  let description = [{
+    In functions with the attribute `fuse.kernel`: a convolution with a reduction over channels becomes a copy of its windows
+    side by side and a contraction that reads them. Tiling makes the copy as small as a tile.
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
 def CpuDestinations : Pass<"fuse-cpu-destinations", "::mlir::func::FuncOp"> {
   let summary = "compute the results of an outlined kernel into its destinations";
   let description = [{
