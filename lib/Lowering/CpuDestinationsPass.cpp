@@ -38,47 +38,57 @@ static Value undoReshape(OpBuilder &builder, Operation *reshape, Value dest) {
                                        collapse.getReassociationIndices());
 }
 
-/// Lets `value` be computed into `dest`. False, and nothing done, if it starts
-/// from something else than an empty tensor or a fill of one.
-static bool computeInto(Value value, Value dest) {
+/// The operand that `value` starts from: of the operator that computes it.
+static OpOperand *startOf(Value value) {
+  auto structured = value.getDefiningOp<linalg::LinalgOp>();
+  if (!structured || !structured.hasPureTensorSemantics())
+    return nullptr;
+  return structured.getTiedOpOperand(cast<OpResult>(value));
+}
+
+/// The starts of `value`, back to an empty tensor; nothing where another value
+/// is in the way that something else reads.
+static SmallVector<OpOperand *> startsOf(Value value) {
   SmallVector<OpOperand *> starts;
-  SmallVector<Operation *> reshapes;
-  while (true) {
-    Operation *op = value.getDefiningOp();
-    if (!op)
-      return false;
-    if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op) &&
-        starts.empty()) {
-      reshapes.push_back(op);
-      value = op->getOperand(0);
-      continue;
-    }
-    auto structured = dyn_cast<linalg::LinalgOp>(op);
-    if (!structured || !structured.hasPureTensorSemantics())
-      return false;
-    OpOperand *init = structured.getTiedOpOperand(cast<OpResult>(value));
-    starts.push_back(init);
-    value = init->get();
+  while (OpOperand *start = startOf(value)) {
+    starts.push_back(start);
+    value = start->get();
     if (value.getDefiningOp<tensor::EmptyOp>())
-      break;
-    if (!fuse::isFreeInit(value))
-      return false;
+      return starts;
+    if (!value.hasOneUse() && !fuse::isFreeInit(value))
+      return {};
   }
+  return {};
+}
+
+/// Lets `value` be computed into `dest`. False, and nothing done, if it starts
+/// from something else than an empty tensor.
+static bool computeInto(Value value, Value dest) {
+  SmallVector<Operation *> reshapes;
+  while (isa_and_nonnull<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(
+      value.getDefiningOp())) {
+    reshapes.push_back(value.getDefiningOp());
+    value = value.getDefiningOp()->getOperand(0);
+  }
+  SmallVector<OpOperand *> starts = startsOf(value);
+  if (starts.empty())
+    return false;
   OpBuilder builder(dest.getContext());
   builder.setInsertionPointToStart(dest.getParentBlock());
   for (Operation *reshape : reshapes)
     dest = undoReshape(builder, reshape, dest);
   // A fill may start other operators too: this one gets its own.
-  for (OpOperand *start : llvm::drop_end(starts)) {
-    auto result = cast<OpResult>(start->get());
+  OpOperand *last = starts.front();
+  while (!last->get().getDefiningOp<tensor::EmptyOp>()) {
+    auto result = cast<OpResult>(last->get());
     builder.setInsertionPoint(result.getOwner());
     Operation *own = builder.clone(*result.getOwner());
-    start->set(own->getResult(result.getResultNumber()));
-    auto structured = cast<linalg::LinalgOp>(own);
-    *std::next(llvm::find(starts, start)) =
-        structured.getTiedOpOperand(own->getResult(result.getResultNumber()));
+    last->set(own->getResult(result.getResultNumber()));
+    if (result.getOwner()->use_empty())
+      result.getOwner()->erase();
+    last = startOf(last->get());
   }
-  starts.back()->set(dest);
+  last->set(dest);
   return true;
 }
 

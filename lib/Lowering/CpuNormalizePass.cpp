@@ -111,6 +111,16 @@ static LogicalResult foldUnitExtents(func::FuncOp function) {
   return applyPatternsGreedily(function, std::move(cleanup));
 }
 
+/// True if a reshape does more than to add or drop extents of 1.
+static bool changesExtents(Operation *reshape) {
+  auto realExtents = [](Type type) {
+    return llvm::to_vector(llvm::make_filter_range(
+        cast<ShapedType>(type).getShape(), [](int64_t n) { return n != 1; }));
+  };
+  return realExtents(reshape->getOperand(0).getType()) !=
+         realExtents(reshape->getResult(0).getType());
+}
+
 /// Reshapes move through the pointwise operators and reductions to the kernel's
 /// arguments and results.
 static LogicalResult foldReshapes(func::FuncOp function) {
@@ -119,8 +129,12 @@ static LogicalResult foldReshapes(func::FuncOp function) {
   linalg::populateFoldReshapeOpsByExpansionPatterns(
       patterns, [](OpOperand *operand) {
         Operation *producer = operand->get().getDefiningOp();
-        return producer && isa<linalg::GenericOp>(operand->getOwner()) &&
-               (isa<linalg::GenericOp>(producer) || producer->hasOneUse());
+        Operation *user = operand->getOwner();
+        if (!producer || !producer->hasOneUse())
+          return false;
+        Operation *reshape = isa<linalg::GenericOp>(user) ? producer : user;
+        return isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(reshape) &&
+               changesExtents(reshape);
       });
   tensor::ExpandShapeOp::getCanonicalizationPatterns(patterns, context);
   tensor::CollapseShapeOp::getCanonicalizationPatterns(patterns, context);
@@ -137,7 +151,7 @@ struct CpuNormalizePass : fuse::impl::CpuNormalizeBase<CpuNormalizePass> {
     if (!function->hasAttr(fuse::kKernelClassAttr))
       return;
     if (failed(generalize(function)) || failed(simplify(function)) ||
-        failed(foldUnitExtents(function)) || failed(foldReshapes(function)) ||
+        failed(foldReshapes(function)) || failed(foldUnitExtents(function)) ||
         failed(simplify(function)))
       return signalPassFailure();
   }

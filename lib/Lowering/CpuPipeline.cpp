@@ -83,6 +83,7 @@ static void lowerLoops(OpPassManager &pm, const fuse::CpuOptions &options) {
   pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
   pm.addNestedPass<func::FuncOp>(createForallToParallelLoopPass());
   if (options.threads > 1) {
+    pm.addPass(fuse::createCpuOutlineTiles());
     ConvertSCFToOpenMPPassOptions openmp;
     openmp.numThreads = options.threads;
     pm.addPass(createConvertSCFToOpenMPPass(openmp));

@@ -105,6 +105,14 @@ FreeLoops::FreeLoops(linalg::LinalgOp root) {
   for (auto [loop, kind] : llvm::enumerate(root.getIteratorTypesArray()))
     if (kind != utils::IteratorType::parallel)
       bound.set(loop);
+  for (OpResult result : root->getResults()) {
+    SmallVector<int> &dims = cut[result];
+    for (AffineExpr expr :
+         root.getIndexingMapMatchingResult(result).getResults()) {
+      auto dim = dyn_cast<AffineDimExpr>(expr);
+      dims.push_back(dim ? int(dim.getPosition()) : kNoLoop);
+    }
+  }
   visitOperands(root, llvm::to_vector(llvm::seq<int>(0, root.getNumLoops())));
   // Consumers come before producers. What no tile can be taken of (a reshape, a
   // slice) is computed before the loops, with all that it reads.

@@ -104,6 +104,15 @@ def CpuVectorize : Pass<"fuse-cpu-vectorize", "::mlir::func::FuncOp"> {
   ];
 }
 
+def CpuOutlineTiles : Pass<"fuse-cpu-outline-tiles", "::mlir::ModuleOp"> {
+  let summary = "make functions of the bodies of parallel loops";
+  let description = [{
+    In functions with the attribute `fuse.kernel`: the body of an outermost `scf.parallel` becomes a function that takes the
+    loop's variables and the buffers, which stay known not to overlap.
+  }];
+  let dependentDialects = ["::mlir::func::FuncDialect"];
+}
+
 def CpuMath : Pass<"fuse-cpu-math", "::mlir::func::FuncOp"> {
   let summary = "expand mathematical functions into arithmetic that vectorises";
   let description = [{
