@@ -30,16 +30,14 @@ static void cleanUp(OpPassManager &pm) {
   pm.addPass(createCSEPass());
 }
 
-void fuse::buildCpuKernels(OpPassManager &pm, const CpuOptions &options) {
+void fuse::buildCpuKernels(OpPassManager &pm) {
   pm.addPass(createWrapOps());
   pm.addPass(createOutlineKernels());
   pm.addNestedPass<func::FuncOp>(createCpuIm2col());
   pm.addNestedPass<func::FuncOp>(createCpuNormalize());
   cleanUp(pm);
   pm.addNestedPass<func::FuncOp>(createCpuDestinations());
-  CpuTileOptions tile;
-  tile.threads = options.threads;
-  pm.addNestedPass<func::FuncOp>(createCpuTile(tile));
+  pm.addNestedPass<func::FuncOp>(createCpuTile());
   cleanUp(pm);
   pm.addNestedPass<func::FuncOp>(createCpuMath());
   cleanUp(pm);
@@ -82,8 +80,8 @@ static void lowerLoops(OpPassManager &pm, const fuse::CpuOptions &options) {
   pm.addNestedPass<func::FuncOp>(fuse::createCpuVectorize(vectorize));
   pm.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
   pm.addNestedPass<func::FuncOp>(createForallToParallelLoopPass());
+  pm.addPass(fuse::createCpuOutlineTiles());
   if (options.threads > 1) {
-    pm.addPass(fuse::createCpuOutlineTiles());
     ConvertSCFToOpenMPPassOptions openmp;
     openmp.numThreads = options.threads;
     pm.addPass(createConvertSCFToOpenMPPass(openmp));
@@ -119,7 +117,7 @@ static void lowerToLlvm(OpPassManager &pm) {
 }
 
 void fuse::buildCpuPipeline(OpPassManager &pm, const CpuOptions &options) {
-  buildCpuKernels(pm, options);
+  buildCpuKernels(pm);
   bufferize(pm);
   pm.addPass(createCpuFunctions());
   if (options.hooks)

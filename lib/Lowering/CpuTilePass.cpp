@@ -85,8 +85,6 @@ namespace {
 using ControlFn = scf::SCFTileAndFuseOptions::ControlFnTy;
 
 struct CpuTilePass : fuse::impl::CpuTileBase<CpuTilePass> {
-  using CpuTileBase::CpuTileBase;
-
   /// Tiles `root` and what `control` lets into the loops; returns the root in
   /// the tile.
   linalg::LinalgOp tile(linalg::LinalgOp root, ArrayRef<int64_t> sizes,
@@ -150,7 +148,7 @@ struct CpuTilePass : fuse::impl::CpuTileBase<CpuTilePass> {
     if (heavy)
       heavy->setAttr(kHeavyAttr, UnitAttr::get(&getContext()));
     linalg::LinalgOp inTile =
-        tile(root, sizes.outer, threads > 1,
+        tile(root, sizes.outer, /*parallel=*/true,
              [&](tensor::ExtractSliceOp, OpResult producer, bool)
                  -> std::optional<scf::SCFTileAndFuseOptions::ControlFnResult> {
                return scf::SCFTileAndFuseOptions::ControlFnResult{

@@ -199,6 +199,7 @@ Variant::create(ModuleOp module, const RunOptions &options, RunMode mode,
 }
 
 double Variant::run() {
+  call->release();
   programMemory().resetPeak();
   size_t before = programMemory().used();
   double start = now();

@@ -57,7 +57,7 @@ static void *allocateAligned(size_t, size_t bytes) {
   return programMemory().allocate(bytes);
 }
 
-static void release(void *pointer) { programMemory().release(pointer); }
+static void deallocate(void *pointer) { programMemory().release(pointer); }
 
 static orc::SymbolMap symbols(orc::MangleAndInterner interner) {
   orc::SymbolMap map;
@@ -69,7 +69,7 @@ static orc::SymbolMap symbols(orc::MangleAndInterner interner) {
   add("fuse_kernel_end", &kernelEnd);
   add("_mlir_memref_to_llvm_alloc", &allocate);
   add("_mlir_memref_to_llvm_aligned_alloc", &allocateAligned);
-  add("_mlir_memref_to_llvm_free", &release);
+  add("_mlir_memref_to_llvm_free", &deallocate);
   return map;
 }
 
@@ -216,15 +216,15 @@ Program::prepare(StringRef name, const Signature &signature,
   return std::move(call);
 }
 
-Program::Call::~Call() { releaseResults(); }
+Program::Call::~Call() { release(); }
 
 void Program::Call::run() {
-  releaseResults();
+  release();
   function(packed.data());
   hasResults = true;
 }
 
-void Program::Call::releaseResults() {
+void Program::Call::release() {
   if (!hasResults)
     return;
   hasResults = false;

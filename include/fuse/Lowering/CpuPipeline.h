@@ -35,7 +35,7 @@ struct CpuOptions : mlir::PassPipelineOptions<CpuOptions> {
 };
 
 /// Kernels to functions: what comes before bufferisation.
-void buildCpuKernels(mlir::OpPassManager &pm, const CpuOptions &options);
+void buildCpuKernels(mlir::OpPassManager &pm);
 
 /// The whole way to the LLVM dialect.
 void buildCpuPipeline(mlir::OpPassManager &pm, const CpuOptions &options);

@@ -71,9 +71,6 @@ def CpuTile : Pass<"fuse-cpu-tile", "::mlir::func::FuncOp"> {
     reads tile by tile with it, so that intermediates are as large as a tile.
   }];
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
-  let options = [
-    Option<"threads", "threads", "unsigned", "1", "threads that share the outermost loop">,
-  ];
 }
 
 def CpuBuffers : Pass<"fuse-cpu-buffers", "::mlir::func::FuncOp"> {

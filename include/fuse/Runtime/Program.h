@@ -71,13 +71,14 @@ class Program::Call {
 public:
   /// Calls the function; results of the last run are released first.
   void run();
+  /// Gives the results of the last run back; the next run would.
+  void release();
   /// Copies of the results of the last run.
   std::vector<HostTensor> results() const;
   ~Call();
 
 private:
   friend class Program;
-  void releaseResults();
 
   void (*function)(void **) = nullptr;
   Signature signature;
