@@ -87,9 +87,15 @@ static void wrap(Operation *root) {
     for (Value value : usedValues(op))
       if (!value.getDefiningOp() || !inside.contains(value.getDefiningOp()))
         inputs.insert(value);
+  // What nobody reads is not computed.
+  SmallVector<Value> results;
+  for (Value result : root->getResults())
+    if (!result.use_empty())
+      results.push_back(result);
   OpBuilder builder(root);
   auto kernel = fuse::KernelOp::create(
-      builder, root->getLoc(), root->getResultTypes(), inputs.getArrayRef(),
+      builder, root->getLoc(), ValueRange(results).getTypes(),
+      inputs.getArrayRef(),
       builder.getStringAttr("op"), fuse::TileAttr());
   Block *body = builder.createBlock(&kernel.getBody());
   IRMapping mapping;
@@ -98,10 +104,11 @@ static void wrap(Operation *root) {
   for (Operation *op : cloned)
     builder.clone(*op, mapping);
   SmallVector<Value> yielded;
-  for (Value result : root->getResults())
+  for (Value result : results)
     yielded.push_back(mapping.lookup(result));
   fuse::YieldOp::create(builder, root->getLoc(), yielded);
-  root->replaceAllUsesWith(kernel.getOutputs());
+  for (auto [result, output] : llvm::zip_equal(results, kernel.getOutputs()))
+    result.replaceAllUsesWith(output);
   root->erase();
   for (Operation *op : llvm::reverse(cloned))
     if (op != root && op->use_empty())

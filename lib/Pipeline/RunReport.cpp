@@ -167,6 +167,8 @@ static json::Object contextOf(const RunOptions &options) {
 }
 
 Error fuse::writeReports(const RunResult &result) {
+  if (Error error = writeProfile(result))
+    return error;
   json::Object report = contextOf(result.options);
   report["program"] = programOf(result.main);
   if (result.unfused) {

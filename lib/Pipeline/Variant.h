@@ -91,6 +91,8 @@ struct RunResult {
 
 void printTable(const RunResult &result, llvm::raw_ostream &out);
 llvm::Error writeReports(const RunResult &result);
+/// Adds the kernels' times to the profile that the options name.
+llvm::Error writeProfile(const RunResult &result);
 
 } // namespace fuse
 
