@@ -194,7 +194,8 @@ static llvm::Expected<bool> runParsed(const RunOptions &options,
             checkResults(result, values, longestReduction(module)))
       return std::move(error);
   }
-  measure(options, **main, unfused.get());
+  if (options.repeat)
+    measure(options, **main, unfused.get());
   printTable(result, out);
   if (llvm::Error error = writeReports(result))
     return std::move(error);

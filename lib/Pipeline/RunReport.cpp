@@ -93,13 +93,16 @@ void fuse::printTable(const RunResult &result, raw_ostream &out) {
   if (!device)
     consumeError(device.takeError());
   const Device *known = device ? &*device : nullptr;
-  if (result.unfused)
+  if (result.unfused && result.options.repeat)
     printVariant(out, "unfused", *result.unfused, known);
   static constexpr StringLiteral titles[] = {"unfused", "folded", "fused"};
-  printVariant(out, titles[unsigned(result.options.mode)], result.main, known);
+  if (result.options.repeat)
+    printVariant(out, titles[unsigned(result.options.mode)], result.main,
+                 known);
   if (!result.unfused)
     return;
-  out << format("S = %.2f (T_unfused / T_fused, p50)\n", speedup(result));
+  if (result.options.repeat)
+    out << format("S = %.2f (T_unfused / T_fused, p50)\n", speedup(result));
   for (auto [number, difference] : enumerate(result.differences))
     out << "result " << number << ": "
         << (difference.passed() ? "equal" : "DIFFERENT")

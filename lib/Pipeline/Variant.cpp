@@ -91,7 +91,7 @@ llvm::Error Variant::compile(ModuleOp module, const RunOptions &options) {
     return error;
   readKernels(module);
   constexpr unsigned optLevel = 3;
-  auto compiled = Program::compile(module, optLevel);
+  auto compiled = Program::compile(module, optLevel, options.sharedLibs);
   if (!compiled)
     return compiled.takeError();
   program = std::move(*compiled);
@@ -170,14 +170,13 @@ Variant::create(ModuleOp module, const RunOptions &options, RunMode mode,
     return std::move(error);
   if (llvm::Error error = variant->compile(*copy, options))
     return std::move(error);
-  double compiled = now();
-  variant->compileSeconds = compiled - start;
   if (variant->prepare) {
     Entry &first = *variant->prepare;
     auto call =
         variant->program->prepare(first.name, first.signature, first.arguments);
     if (!call)
       return call.takeError();
+    double compiled = now();
     (*call)->run();
     variant->prepared = (*call)->results();
     variant->prepareSeconds = now() - compiled;
@@ -185,6 +184,7 @@ Variant::create(ModuleOp module, const RunOptions &options, RunMode mode,
       variant->body.arguments.push_back(&value);
   }
   Entry &body = variant->body;
+  // Code is made when it is first asked for.
   auto call =
       variant->program->prepare(body.name, body.signature, body.arguments);
   if (!call)
@@ -195,6 +195,7 @@ Variant::create(ModuleOp module, const RunOptions &options, RunMode mode,
   if (!timed)
     return timed.takeError();
   variant->timedCall = std::move(*timed);
+  variant->compileSeconds = now() - start - variant->prepareSeconds;
   return std::move(variant);
 }
 

@@ -123,8 +123,9 @@ std::string ValueType::str() const {
 Program::Program() = default;
 Program::~Program() = default;
 
-Expected<std::unique_ptr<Program>> Program::compile(mlir::ModuleOp module,
-                                                    unsigned optLevel) {
+Expected<std::unique_ptr<Program>>
+Program::compile(mlir::ModuleOp module, unsigned optLevel,
+                 ArrayRef<std::string> sharedLibs) {
   InitializeNativeTarget();
   InitializeNativeTargetAsmPrinter();
   auto builder = orc::JITTargetMachineBuilder::detectHost();
@@ -141,6 +142,8 @@ Expected<std::unique_ptr<Program>> Program::compile(mlir::ModuleOp module,
                                                   forOptimizer->get());
   mlir::ExecutionEngineOptions options;
   options.transformer = optimize;
+  SmallVector<StringRef> libraries(sharedLibs.begin(), sharedLibs.end());
+  options.sharedLibPaths = libraries;
   options.enableGDBNotificationListener = false;
   options.enablePerfNotificationListener = false;
   auto engine =

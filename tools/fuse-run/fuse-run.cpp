@@ -48,7 +48,7 @@ struct Options {
                         cl::cat(category)};
   cl::opt<unsigned> warmup{"warmup", cl::desc("runs before measuring"),
                            cl::init(3), cl::cat(category)};
-  cl::opt<unsigned> repeat{"repeat", cl::desc("measured runs"), cl::init(20),
+  cl::opt<unsigned> repeat{"repeat", cl::desc("measured runs (0: run once, measure nothing)"), cl::init(20),
                            cl::cat(category)};
   cl::opt<std::string> json{"json", cl::desc("write the numbers to this file"),
                             cl::value_desc("FILE"), cl::cat(category)};
@@ -58,6 +58,11 @@ struct Options {
   cl::opt<std::string> saveOutputs{"save-outputs",
                                    cl::desc("write results as .npy into DIR"),
                                    cl::value_desc("DIR"), cl::cat(category)};
+
+  cl::list<std::string> sharedLibs{
+      "shared-libs", cl::CommaSeparated,
+      cl::desc("libraries with functions that the program calls"),
+      cl::cat(category)};
 
   fuse::RunOptions get() const {
     fuse::RunOptions options;
@@ -71,10 +76,11 @@ struct Options {
     options.params = params;
     options.compare = compare;
     options.warmup = warmup;
-    options.repeat = std::max(1u, repeat.getValue());
+    options.repeat = repeat;
     options.json = json;
     options.profile = profile;
     options.saveOutputs = saveOutputs;
+    options.sharedLibs = {sharedLibs.begin(), sharedLibs.end()};
     return options;
   }
 };

@@ -85,6 +85,16 @@ def CpuBuffers : Pass<"fuse-cpu-buffers", "::mlir::func::FuncOp"> {
   ];
 }
 
+def CpuDeallocate : Pass<"fuse-cpu-deallocate", "::mlir::ModuleOp"> {
+  let summary = "free buffers after their last use";
+  let description = [{
+    Runs upstream's ownership-based deallocation and moves each deallocation behind the last use. A module that contains
+    `memref.dealloc` is left alone.
+  }];
+  let dependentDialects = ["::mlir::bufferization::BufferizationDialect", "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect"];
+}
+
 def CpuVectorize : Pass<"fuse-cpu-vectorize", "::mlir::func::FuncOp"> {
   let summary = "lower structured operations on buffers to loops over vectors";
   let description = [{

@@ -51,9 +51,9 @@ struct KernelTimes {
 class Program {
 public:
   /// Compiles a module in the LLVM dialect, whose entry functions have the C
-  /// interface.
-  static llvm::Expected<std::unique_ptr<Program>> compile(mlir::ModuleOp module,
-                                                          unsigned optLevel);
+  /// interface. `sharedLibs` are libraries that it calls into.
+  static llvm::Expected<std::unique_ptr<Program>> compile(mlir::ModuleOp module, unsigned optLevel,
+          llvm::ArrayRef<std::string> sharedLibs);
   ~Program();
 
   /// A call that was prepared: arguments are bound, run it as often as wanted.
