@@ -8,8 +8,8 @@
 //
 // fuse-cpu-deallocate: buffers are freed after their last use.
 //
-// By upstream's ownership-based deallocation. A module that frees buffers itself
-// is left alone: the two do not mix.
+// By upstream's ownership-based deallocation. A module that frees buffers
+// itself is left alone: the two do not mix.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,11 +28,10 @@ using namespace mlir;
 namespace {
 struct CpuDeallocatePass : fuse::impl::CpuDeallocateBase<CpuDeallocatePass> {
   void runOnOperation() override {
-    bool freesItself = getOperation()
-                           ->walk([](memref::DeallocOp) {
-                             return WalkResult::interrupt();
-                           })
-                           .wasInterrupted();
+    bool freesItself =
+        getOperation()
+            ->walk([](memref::DeallocOp) { return WalkResult::interrupt(); })
+            .wasInterrupted();
     if (freesItself)
       return;
     OpPassManager pm(ModuleOp::getOperationName());

@@ -8,7 +8,8 @@
 //
 // fuse-cpu-outline-tiles: the body of a parallel loop becomes a function.
 //
-//   scf.parallel (%i) { ... }   ==>   scf.parallel (%i) { call @kernel_0_tile(%i) }
+//   scf.parallel (%i) { ... }   ==>   scf.parallel (%i) { call
+//   @kernel_0_tile(%i) }
 //
 // So what is known of the kernel's pointers is known in each thread too, and
 // buffers on the stack are freed after each tile.

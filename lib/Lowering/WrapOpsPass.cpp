@@ -95,8 +95,7 @@ static void wrap(Operation *root) {
   OpBuilder builder(root);
   auto kernel = fuse::KernelOp::create(
       builder, root->getLoc(), ValueRange(results).getTypes(),
-      inputs.getArrayRef(),
-      builder.getStringAttr("op"), fuse::TileAttr());
+      inputs.getArrayRef(), builder.getStringAttr("op"), fuse::TileAttr());
   Block *body = builder.createBlock(&kernel.getBody());
   IRMapping mapping;
   for (Value input : inputs)

@@ -48,8 +48,9 @@ struct Options {
                         cl::cat(category)};
   cl::opt<unsigned> warmup{"warmup", cl::desc("runs before measuring"),
                            cl::init(3), cl::cat(category)};
-  cl::opt<unsigned> repeat{"repeat", cl::desc("measured runs (0: run once, measure nothing)"), cl::init(20),
-                           cl::cat(category)};
+  cl::opt<unsigned> repeat{
+      "repeat", cl::desc("measured runs (0: run once, measure nothing)"),
+      cl::init(20), cl::cat(category)};
   cl::opt<std::string> json{"json", cl::desc("write the numbers to this file"),
                             cl::value_desc("FILE"), cl::cat(category)};
   cl::opt<std::string> profile{"profile",

@@ -39,7 +39,7 @@ struct RunOptions {
   std::string params;              ///< arguments that are frozen: 1- or 1,3-5
   bool compare = false;            ///< with the unfused program
   unsigned warmup = 3, repeat = 20;
-  std::vector<std::string> sharedLibs; ///< that the program calls into
+  std::vector<std::string> sharedLibs;    ///< that the program calls into
   std::string json, profile, saveOutputs; ///< where to write; empty: nowhere
 };
 

@@ -52,7 +52,8 @@ class Program {
 public:
   /// Compiles a module in the LLVM dialect, whose entry functions have the C
   /// interface. `sharedLibs` are libraries that it calls into.
-  static llvm::Expected<std::unique_ptr<Program>> compile(mlir::ModuleOp module, unsigned optLevel,
+  static llvm::Expected<std::unique_ptr<Program>>
+  compile(mlir::ModuleOp module, unsigned optLevel,
           llvm::ArrayRef<std::string> sharedLibs);
   ~Program();
 
