@@ -116,8 +116,11 @@ void fuse::buildCpuPipeline(OpPassManager &pm, const CpuOptions &options) {
   buildCpuKernels(pm);
   bufferize(pm);
   pm.addPass(createCpuFunctions());
-  if (options.hooks)
-    pm.addPass(createTimeKernels());
+  if (!options.hooks.empty()) {
+    TimeKernelsOptions time;
+    time.functionName = options.hooks;
+    pm.addPass(createTimeKernels(time));
+  }
   lowerLoops(pm, options);
   lowerToLlvm(pm);
 }

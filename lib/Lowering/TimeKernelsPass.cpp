@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// fuse-time-kernels: a second form of each function, with hooks around kernels.
+// fuse-time-kernels: a second form of a function, with hooks around kernels.
 //
 //   @main { call @kernel_0 }
 //     ==>   @main.timed { hook begin 0; call @kernel_0; hook end 0 }, and @main
@@ -41,21 +41,26 @@ static func::FuncOp declareHook(ModuleOp module, StringRef name) {
 
 namespace {
 struct TimeKernelsPass : fuse::impl::TimeKernelsBase<TimeKernelsPass> {
+  using TimeKernelsBase::TimeKernelsBase;
+
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    SmallVector<func::FuncOp> functions;
-    for (auto function : module.getOps<func::FuncOp>())
-      if (!function.isExternal() && !function->hasAttr(fuse::kKernelClassAttr))
-        functions.push_back(function);
-    for (func::FuncOp function : functions) {
-      OpBuilder builder(function);
-      builder.setInsertionPointAfter(function);
-      auto timed = cast<func::FuncOp>(builder.clone(*function));
-      timed.setName((function.getName() + kTimedSuffix).str());
-      timed->walk([&](func::CallOp call) { addHooks(call); });
-    }
+    if (auto function = module.lookupSymbol<func::FuncOp>(functionName);
+        function && !function.isExternal())
+      makeTimed(function);
     module->setAttr(fuse::kKernelCallsAttr,
                     ArrayAttr::get(&getContext(), callees));
+  }
+
+  void makeTimed(func::FuncOp function) {
+    std::string name = (function.getName() + kTimedSuffix).str();
+    if (getOperation().lookupSymbol(name))
+      return;
+    OpBuilder builder(function);
+    builder.setInsertionPointAfter(function);
+    auto timed = cast<func::FuncOp>(builder.clone(*function));
+    timed.setName(name);
+    timed->walk([&](func::CallOp call) { addHooks(call); });
   }
 
   void addHooks(func::CallOp call) {
@@ -64,6 +69,7 @@ struct TimeKernelsPass : fuse::impl::TimeKernelsBase<TimeKernelsPass> {
     if (!callee || callee.isExternal())
       return;
     if (!callee->hasAttr(fuse::kKernelClassAttr)) {
+      makeTimed(callee);
       call.setCallee((call.getCallee() + kTimedSuffix).str());
       return;
     }

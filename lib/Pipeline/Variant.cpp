@@ -85,7 +85,7 @@ llvm::Error Variant::compile(ModuleOp module, const RunOptions &options) {
   PassManager pm(module.getContext());
   CpuOptions cpu;
   cpu.threads = options.threads;
-  cpu.hooks = true;
+  cpu.hooks = body.name;
   buildCpuPipeline(pm, cpu);
   if (llvm::Error error = runPasses(pm, module, "lowering to the CPU"))
     return error;
@@ -152,6 +152,9 @@ llvm::Error Variant::bind(ModuleOp planned, const RunOptions &options) {
     bool frozen = isSplit && entry.getArgAttr(i, names::kParam);
     (frozen ? *prepare : body).arguments.push_back(&arguments[i]);
   }
+  // It is called in two parts: nothing needs the whole.
+  if (isSplit && SymbolTable::symbolKnownUseEmpty(entry, planned))
+    entry.erase();
   return llvm::Error::success();
 }
 

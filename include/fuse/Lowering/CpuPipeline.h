@@ -23,11 +23,12 @@ struct CpuOptions : mlir::PassPipelineOptions<CpuOptions> {
       *this, "threads",
       llvm::cl::desc("threads that share a kernel (OpenMP above 1)"),
       llvm::cl::init(1)};
-  Option<bool> hooks{
+  Option<std::string> hooks{
       *this, "hooks",
-      llvm::cl::desc("call fuse_kernel_begin and fuse_kernel_end around each "
+      llvm::cl::desc("function of which a form is added that calls "
+                     "fuse_kernel_begin and fuse_kernel_end around each "
                      "kernel"),
-      llvm::cl::init(false)};
+      llvm::cl::init("")};
   Option<unsigned> vectorBytes{
       *this, "vector-bytes",
       llvm::cl::desc("bytes of a vector register (0: of this machine)"),

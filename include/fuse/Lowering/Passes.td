@@ -138,13 +138,16 @@ def CpuFunctions : Pass<"fuse-cpu-functions", "::mlir::ModuleOp"> {
 }
 
 def TimeKernels : Pass<"fuse-time-kernels", "::mlir::ModuleOp"> {
-  let summary = "add a form of each function that calls a hook before and after each kernel";
+  let summary = "add a form of a function that calls a hook before and after each kernel";
   let description = [{
-    Copies each function `f` that is no kernel to `f.timed`, which calls `fuse_kernel_begin(i64 number)` before and
+    Copies the function `f` that the option names, and those that it calls, to `f.timed`, which calls `fuse_kernel_begin(i64 number)` before and
     `fuse_kernel_end(i64 number)` after each call of an outlined kernel. The module's attribute `fuse.kernel_calls` holds the
     kernels by number.
   }];
   let dependentDialects = ["::mlir::func::FuncDialect", "::mlir::arith::ArithDialect"];
+  let options = [
+    Option<"functionName", "function", "std::string", "\"main\"", "the function">,
+  ];
 }
 
 #endif // FUSE_LOWERING_PASSES_TD
