@@ -70,7 +70,8 @@ private:
   Value maskOf(unsigned count);
   Value load(unsigned number, int64_t row, const Slot &slot);
   void store(unsigned number, int64_t row, const Slot &slot, Value value);
-  SmallVector<Value> evaluate(ArrayRef<Value> inputs, ArrayRef<Value> old);
+  Value asVector(Value scalar, IRMapping &mapping);
+  SmallVector<Value> evaluate(MutableArrayRef<IRMapping> points);
   SmallVector<Value> step(ArrayRef<Value> accumulators, unsigned rows,
                           ArrayRef<Slot> slots);
 
@@ -191,40 +192,41 @@ void NestEmitter::store(unsigned number, int64_t row, const Slot &slot,
 // The body
 //===----------------------------------------------------------------------===//
 
-/// The body on vectors: new values of the outputs.
-SmallVector<Value> NestEmitter::evaluate(ArrayRef<Value> inputs,
-                                         ArrayRef<Value> old) {
+/// The vector form of `scalar` at one point; constants and what comes from
+/// outside of the body become vectors of equal lanes.
+Value NestEmitter::asVector(Value scalar, IRMapping &mapping) {
+  if (Value known = mapping.lookupOrNull(scalar))
+    return known;
+  Value outer = scalar;
+  if (Operation *def = scalar.getDefiningOp();
+      def && def->getBlock() == nest.op.getBlock())
+    outer = builder.clone(*def)->getResult(0);
+  Value vector = vector::BroadcastOp::create(builder, loc,
+                                             vectorOf(scalar.getType()), outer);
+  mapping.map(scalar, vector);
+  return vector;
+}
+
+/// The body on vectors, at several points: new values of the outputs, point by
+/// point. The points go through it side by side, so that one fills the time
+/// that another waits.
+SmallVector<Value> NestEmitter::evaluate(MutableArrayRef<IRMapping> points) {
   Block *body = nest.op.getBlock();
-  IRMapping mapping;
-  SmallVector<Value> arguments(inputs);
-  llvm::append_range(arguments, old);
-  for (auto [argument, value] :
-       llvm::zip_equal(body->getArguments(), arguments))
-    if (value)
-      mapping.map(argument, value);
-  auto asVector = [&](Value scalar) {
-    if (mapping.contains(scalar))
-      return;
-    Value outer = scalar;
-    if (Operation *def = scalar.getDefiningOp(); def && def->getBlock() == body)
-      outer = builder.clone(*def)->getResult(0);
-    mapping.map(scalar, vector::BroadcastOp::create(
-                            builder, loc, vectorOf(scalar.getType()), outer));
-  };
   for (Operation &op : body->without_terminator()) {
     if (op.hasTrait<OpTrait::ConstantLike>())
       continue;
-    for (Value operand : op.getOperands())
-      asVector(operand);
-    Operation *copy = builder.clone(op, mapping);
-    for (OpResult result : copy->getResults())
-      result.setType(vectorOf(result.getType()));
+    for (IRMapping &mapping : points) {
+      for (Value operand : op.getOperands())
+        asVector(operand, mapping);
+      Operation *copy = builder.clone(op, mapping);
+      for (OpResult result : copy->getResults())
+        result.setType(vectorOf(result.getType()));
+    }
   }
   SmallVector<Value> results;
-  for (Value value : body->getTerminator()->getOperands()) {
-    asVector(value);
-    results.push_back(mapping.lookup(value));
-  }
+  for (IRMapping &mapping : points)
+    for (Value value : body->getTerminator()->getOperands())
+      results.push_back(asVector(value, mapping));
   return results;
 }
 
@@ -236,28 +238,26 @@ SmallVector<Value> NestEmitter::step(ArrayRef<Value> accumulators,
   Block *body = nest.op.getBlock();
   llvm::DenseMap<std::pair<unsigned, std::pair<unsigned, unsigned>>, Value>
       loaded;
-  SmallVector<Value> results;
+  SmallVector<IRMapping> points(rows * slots.size());
   for (unsigned row = 0; row < rows; ++row)
     for (unsigned s = 0; s < slots.size(); ++s) {
-      SmallVector<Value> values;
+      unsigned point = row * unsigned(slots.size()) + s;
       for (unsigned i = 0; i < inputs; ++i) {
-        if (body->getArgument(i).use_empty()) {
-          values.push_back(Value());
+        if (body->getArgument(i).use_empty())
           continue;
-        }
         const NestOperand &input = nest.operands[i];
         bool sameRow = !tile.rowLoop || input.strides[*tile.rowLoop] == 0;
         bool sameSlot = input.strides[tile.vectorLoop] == 0;
         Value &value = loaded[{i, {sameRow ? 0 : row, sameSlot ? 0 : s}}];
         if (!value)
           value = load(i, row, slots[s]);
-        values.push_back(value);
+        points[point].map(body->getArgument(i), value);
       }
-      size_t first = (row * slots.size() + s) * outputs;
-      llvm::append_range(results,
-                         evaluate(values, accumulators.slice(first, outputs)));
+      for (unsigned i = 0; i < outputs; ++i)
+        if (Value old = accumulators[point * outputs + i])
+          points[point].map(body->getArgument(inputs + i), old);
     }
-  return results;
+  return evaluate(points);
 }
 
 //===----------------------------------------------------------------------===//

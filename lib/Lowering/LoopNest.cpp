@@ -257,10 +257,10 @@ std::optional<RegisterTile> RegisterTile::choose(const LoopNest &nest,
   tile.horizontal = nest.reduces[*best];
   tile.lanes = std::max(1u, unit.bytes / widestElement(nest));
   bool reduces = llvm::is_contained(nest.reduces, true);
-  // A long body hides its own latencies; several of it would only spill.
+  // Two of a long body hide its latencies; more would spill.
   constexpr unsigned longBody = 24, vectorsOfReduction = 4;
   unsigned body = unsigned(nest.op.getBlock()->getOperations().size());
-  unsigned wanted = body > longBody       ? 1
+  unsigned wanted = body > longBody       ? 2
                     : unit.registers > 16 ? vectorsOfReduction
                                           : vectorsOfReduction / 2;
   int64_t available = llvm::divideCeil(nest.extents[*best], tile.lanes);
