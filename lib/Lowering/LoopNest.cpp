@@ -257,12 +257,11 @@ std::optional<RegisterTile> RegisterTile::choose(const LoopNest &nest,
   tile.horizontal = nest.reduces[*best];
   tile.lanes = std::max(1u, unit.bytes / widestElement(nest));
   bool reduces = llvm::is_contained(nest.reduces, true);
-  // Two of a long body hide its latencies; more would spill.
-  constexpr unsigned longBody = 24, vectorsOfReduction = 4;
+  // Several vectors side by side hide each other's latencies. A long body
+  // leaves no registers for rows as well.
+  constexpr unsigned longBody = 24, vectorsWide = 4, vectorsNarrow = 2;
   unsigned body = unsigned(nest.op.getBlock()->getOperations().size());
-  unsigned wanted = body > longBody       ? 2
-                    : unit.registers > 16 ? vectorsOfReduction
-                                          : vectorsOfReduction / 2;
+  unsigned wanted = unit.registers > 16 ? vectorsWide : vectorsNarrow;
   int64_t available = llvm::divideCeil(nest.extents[*best], tile.lanes);
   tile.vectors = unsigned(std::min<int64_t>(wanted, available));
   if (!reduces || tile.horizontal || body > longBody)
