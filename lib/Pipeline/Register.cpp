@@ -11,6 +11,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "fuse/Pipeline/Register.h"
+#include "fuse/Lowering/CpuPipeline.h"
+#include "fuse/Lowering/Passes.h"
 #include "fuse/Plan/Passes.h"
 #include "fuse/Rewrite/Passes.h"
 #include "mlir/IR/DialectRegistry.h"
@@ -22,4 +24,6 @@ void fuse::registerFuseDialect(mlir::DialectRegistry &registry) {
 void fuse::registerFusePasses() {
   registerFusePlanPasses();
   registerFuseRewritePasses();
+  registerFuseLoweringPasses();
+  registerCpuPipeline();
 }

@@ -1,0 +1,153 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the fuse project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Passes that turn kernels into code for the CPU.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FUSE_LOWERING_PASSES_TD
+#define FUSE_LOWERING_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def WrapOps : Pass<"fuse-wrap", "::mlir::ModuleOp"> {
+  let summary = "make a fuse.kernel of each operator that is in none";
+  let description = [{
+    Puts each linalg operation, pad and concatenation on tensors that stands outside of every `fuse.kernel` into a kernel of its
+    own, of class `op`, with the fills and empty tensors that it starts from. So an operator that was not fused is lowered as
+    the fused ones are, and is timed like them.
+  }];
+  let dependentDialects = ["::fuse::FuseDialect"];
+}
+
+def OutlineKernels : Pass<"fuse-outline", "::mlir::ModuleOp"> {
+  let summary = "move each fuse.kernel into a private function, identical ones into one";
+  let description = [{
+    A kernel becomes a private function that takes its inputs and, for each result of static shape, a tensor to compute into.
+    Kernels with the same text share one function. The attribute `fuse.kernel` of the function holds the kernel's class.
+    Arguments of public functions are marked as not to be written to.
+  }];
+  let dependentDialects = ["::fuse::FuseDialect", "::mlir::bufferization::BufferizationDialect", "::mlir::func::FuncDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def CpuNormalize : Pass<"fuse-cpu-normalize", "::mlir::func::FuncOp"> {
+  let summary = "bring the operators of an outlined kernel into few generic loops";
+  let description = [{
+    In functions with the attribute `fuse.kernel`: named operators other than contractions, convolutions and pooling become
+    generic ones, unused results, loops of extent 1 and reshapes between operators go, and pointwise operators that only one
+    operator reads become part of it.
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def CpuIm2col : Pass<"fuse-cpu-im2col", "::mlir::func::FuncOp"> {
+  let summary = "make contractions of the convolutions of an outlined kernel";
+  let description = [{
+    In functions with the attribute `fuse.kernel`: a convolution with a reduction over channels becomes a copy of its windows
+    side by side and a contraction that reads them. Tiling makes the copy as small as a tile.
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def CpuDestinations : Pass<"fuse-cpu-destinations", "::mlir::func::FuncOp"> {
+  let summary = "compute the results of an outlined kernel into its destinations";
+  let description = [{
+    In functions with the attribute `fuse.kernel`: an operator whose result goes into a destination starts from the destination
+    instead of an empty tensor, so that nothing is copied.
+  }];
+  let dependentDialects = ["::mlir::tensor::TensorDialect"];
+}
+
+def CpuTile : Pass<"fuse-cpu-tile", "::mlir::func::FuncOp"> {
+  let summary = "cut an outlined kernel into tiles that stay in the cache";
+  let description = [{
+    In functions with the attribute `fuse.kernel`: tiles the last operator over its outer parallel loops and computes what it
+    reads tile by tile with it, so that intermediates are as large as a tile.
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
+}
+
+def CpuBuffers : Pass<"fuse-cpu-buffers", "::mlir::func::FuncOp"> {
+  let summary = "place the buffers of an outlined kernel";
+  let description = [{
+    In functions with the attribute `fuse.kernel`: a buffer of static size moves out of the sequential loops around it; a small
+    one goes on the stack. Copies become loops.
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect", "::mlir::memref::MemRefDialect"];
+  let options = [
+    Option<"stackBytes", "stack-bytes", "unsigned", "65536", "largest sum of buffers of a kernel that are on the stack">,
+  ];
+}
+
+def CpuDeallocate : Pass<"fuse-cpu-deallocate", "::mlir::ModuleOp"> {
+  let summary = "free buffers after their last use";
+  let description = [{
+    Runs upstream's ownership-based deallocation and moves each deallocation behind the last use. A module that contains
+    `memref.dealloc` is left alone.
+  }];
+  let dependentDialects = ["::mlir::bufferization::BufferizationDialect", "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect"];
+}
+
+def CpuVectorize : Pass<"fuse-cpu-vectorize", "::mlir::func::FuncOp"> {
+  let summary = "lower structured operations on buffers to loops over vectors";
+  let description = [{
+    An operation with static extents and strides whose body is elementwise becomes loops over vectors, several of which are held
+    in registers: along its contiguous loop and, for a reduction, along a second loop that reuses an input. The last vector of a
+    row is masked. Addresses are linear, so this holds for any layout, stride, dilation and transposition. What it does not hold
+    for stays as it is.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::vector::VectorDialect"];
+  let options = [
+    Option<"vectorBytes", "vector-bytes", "unsigned", "32", "bytes of a vector register">,
+    Option<"vectorRegisters", "vector-registers", "unsigned", "16", "vector registers">,
+  ];
+}
+
+def CpuOutlineTiles : Pass<"fuse-cpu-outline-tiles", "::mlir::ModuleOp"> {
+  let summary = "make functions of the bodies of parallel loops";
+  let description = [{
+    In functions with the attribute `fuse.kernel`: the body of an outermost `scf.parallel` becomes a function that takes the
+    loop's variables and the buffers, which stay known not to overlap.
+  }];
+  let dependentDialects = ["::mlir::func::FuncDialect"];
+}
+
+def CpuMath : Pass<"fuse-cpu-math", "::mlir::func::FuncOp"> {
+  let summary = "expand mathematical functions into arithmetic that vectorises";
+  let description = [{
+    Expands f32 (and narrower) `exp`, `erf`, `tanh`, `log`, ... by upstream's polynomial and rational approximations, and whole
+    powers into products. Sums of a reduction may be reordered; nothing else may.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::vector::VectorDialect"];
+}
+
+def CpuFunctions : Pass<"fuse-cpu-functions", "::mlir::ModuleOp"> {
+  let summary = "choose how kernels are called";
+  let description = [{
+    A kernel whose arguments are buffers of static shape takes plain pointers, which do not overlap where no call passes one
+    buffer twice. Public functions get the C interface that a runner calls.
+  }];
+}
+
+def TimeKernels : Pass<"fuse-time-kernels", "::mlir::ModuleOp"> {
+  let summary = "add a form of a function that calls a hook before and after each kernel";
+  let description = [{
+    Copies the function `f` that the option names, and those that it calls, to `f.timed`, which calls `fuse_kernel_begin(i64 number)` before and
+    `fuse_kernel_end(i64 number)` after each call of an outlined kernel. The module's attribute `fuse.kernel_calls` holds the
+    kernels by number.
+  }];
+  let dependentDialects = ["::mlir::func::FuncDialect", "::mlir::arith::ArithDialect"];
+  let options = [
+    Option<"functionName", "function", "std::string", "\"main\"", "the function">,
+  ];
+}
+
+#endif // FUSE_LOWERING_PASSES_TD

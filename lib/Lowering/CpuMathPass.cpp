@@ -1,0 +1,68 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the fuse project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// fuse-cpu-math: functions as arithmetic that LLVM vectorises.
+//
+//   math.exp x : f32   ==>   a polynomial; addf of a reduction may be reordered
+//
+// f64 functions stay calls of libm.
+//
+//===----------------------------------------------------------------------===//
+
+#include "fuse/Lowering/Passes.h"
+#include "mlir/Dialect/Math/Transforms/Passes.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace fuse {
+#define GEN_PASS_DEF_CPUMATH
+#include "fuse/Lowering/Passes.h.inc"
+} // namespace fuse
+
+using namespace mlir;
+
+/// Functions whose approximation holds for every argument. (That of `sin` and
+/// `cos` loses accuracy for large ones.)
+static bool isApproximated(StringRef name) {
+  static constexpr StringLiteral names[] = {
+      "math.exp",  "math.expm1", "math.tanh", "math.erf",
+      "math.erfc", "math.log",   "math.log2", "math.log1p"};
+  return llvm::is_contained(names, name);
+}
+
+/// The order of the terms of a sum, and of the factors of a product, is free.
+static void allowReordering(linalg::LinalgOp op) {
+  if (op.getNumReductionLoops() == 0)
+    return;
+  auto flags = arith::FastMathFlagsAttr::get(
+      op.getContext(),
+      arith::FastMathFlags::reassoc | arith::FastMathFlags::contract);
+  for (Value value : op.getBlock()->getTerminator()->getOperands()) {
+    Operation *combine = value.getDefiningOp();
+    if (!isa_and_nonnull<arith::AddFOp, arith::MulFOp>(combine))
+      continue;
+    combine->setAttr("fastmath", flags);
+    for (Value term : combine->getOperands())
+      if (auto product = term.getDefiningOp<arith::MulFOp>())
+        product->setAttr("fastmath", flags);
+  }
+}
+
+namespace {
+struct CpuMathPass : fuse::impl::CpuMathBase<CpuMathPass> {
+  void runOnOperation() override {
+    RewritePatternSet patterns(&getContext());
+    math::populateExpansionPatterns(patterns, {"fpowi", "rsqrt"});
+    populateMathF32ExpansionPatterns(patterns, isApproximated);
+    populateMathPolynomialApproximationPatterns(patterns, isApproximated);
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+      return signalPassFailure();
+    if (getOperation()->hasAttr(fuse::kKernelClassAttr))
+      getOperation()->walk(allowReordering);
+  }
+};
+} // namespace

@@ -1,0 +1,159 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the fuse project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// fuse-cpu-normalize: few generic loops for what a kernel computes.
+//
+//   sub; exp; (d0, d1) -> (d0, 0)   ==>   one generic of both; (d0, d1) -> (d0)
+//
+// Pointwise operators go into their only reader. An operator that reads what it
+// writes is never fused: through a broadcast it would accumulate twice.
+//
+//===----------------------------------------------------------------------===//
+
+#include "fuse/Analysis/Operators.h"
+#include "fuse/Lowering/Passes.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Tensor/Transforms/Transforms.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "mlir/Transforms/WalkPatternRewriteDriver.h"
+
+namespace fuse {
+#define GEN_PASS_DEF_CPUNORMALIZE
+#include "fuse/Lowering/Passes.h.inc"
+} // namespace fuse
+
+using namespace mlir;
+
+/// True for what stays a named operation: its lowering knows the name.
+static bool keepsName(linalg::LinalgOp op) {
+  return isa<linalg::FillOp>(op.getOperation()) ||
+         linalg::isaContractionOpInterface(op) ||
+         linalg::isaConvolutionOpInterface(op);
+}
+
+static LogicalResult generalize(func::FuncOp function) {
+  IRRewriter rewriter(function.getContext());
+  SmallVector<Operation *> work;
+  function->walk([&](Operation *op) {
+    if (isa<linalg::LinalgOp, linalg::SoftmaxOp>(op))
+      work.push_back(op);
+  });
+  for (Operation *op : work) {
+    rewriter.setInsertionPoint(op);
+    if (auto softmax = dyn_cast<linalg::SoftmaxOp>(op)) {
+      FailureOr<SmallVector<Value>> parts =
+          softmax.decomposeOperation(rewriter);
+      if (failed(parts))
+        return failure();
+      rewriter.replaceOp(op, *parts);
+      continue;
+    }
+    auto structured = cast<linalg::LinalgOp>(op);
+    if (isa<linalg::GenericOp>(op) || keepsName(structured) ||
+        !structured.hasPureTensorSemantics())
+      continue;
+    if (failed(linalg::generalizeNamedOp(rewriter, structured)))
+      return failure();
+  }
+  return success();
+}
+
+/// True if the producer of `operand` may be evaluated where its only reader is.
+static bool mayFuse(OpOperand *operand) {
+  auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
+  if (!producer || producer.getNumParallelLoops() != producer.getNumLoops() ||
+      producer->getNumResults() != 1 || !producer->hasOneUse())
+    return false;
+  for (OpOperand &init : producer.getDpsInitsMutable())
+    if (!producer.getMatchingBlockArgument(&init).use_empty())
+      return false;
+  auto consumer = dyn_cast<linalg::GenericOp>(operand->getOwner());
+  if (!consumer || !consumer.isDpsInput(operand))
+    return false;
+  // Evaluated once for each point of the reader: never more often than before.
+  return consumer.getMatchingIndexingMap(operand).getNumDims() ==
+             producer.getNumLoops() &&
+         consumer.getMatchingIndexingMap(operand).isPermutation();
+}
+
+static LogicalResult simplify(func::FuncOp function) {
+  MLIRContext *context = function.getContext();
+  RewritePatternSet patterns(context);
+  linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
+  linalg::populateElementwiseOpsFusionPatterns(patterns, mayFuse);
+  linalg::populateInlineConstantOperandsPatterns(patterns);
+  tensor::populateDecomposeTensorConcatPatterns(patterns);
+  tensor::EmptyOp::getCanonicalizationPatterns(patterns, context);
+  linalg::GenericOp::getCanonicalizationPatterns(patterns, context);
+  return applyPatternsGreedily(function, std::move(patterns));
+}
+
+static LogicalResult foldUnitExtents(func::FuncOp function) {
+  MLIRContext *context = function.getContext();
+  linalg::ControlDropUnitDims options;
+  options.controlFn = [](Operation *op) -> SmallVector<unsigned> {
+    auto generic = dyn_cast_or_null<linalg::GenericOp>(op);
+    if (!generic)
+      return {};
+    return llvm::to_vector(llvm::seq<unsigned>(0, generic.getNumLoops()));
+  };
+  RewritePatternSet patterns(context);
+  linalg::populateFoldUnitExtentDimsPatterns(patterns, options);
+  walkAndApplyPatterns(function, std::move(patterns));
+  RewritePatternSet cleanup(context);
+  linalg::populateFoldUnitExtentDimsCanonicalizationPatterns(cleanup, options);
+  return applyPatternsGreedily(function, std::move(cleanup));
+}
+
+/// True if a reshape does more than to add or drop extents of 1.
+static bool changesExtents(Operation *reshape) {
+  auto realExtents = [](Type type) {
+    return llvm::to_vector(llvm::make_filter_range(
+        cast<ShapedType>(type).getShape(), [](int64_t n) { return n != 1; }));
+  };
+  return realExtents(reshape->getOperand(0).getType()) !=
+         realExtents(reshape->getResult(0).getType());
+}
+
+/// Reshapes move through the pointwise operators and reductions to the kernel's
+/// arguments and results.
+static LogicalResult foldReshapes(func::FuncOp function) {
+  MLIRContext *context = function.getContext();
+  RewritePatternSet patterns(context);
+  linalg::populateFoldReshapeOpsByExpansionPatterns(
+      patterns, [](OpOperand *operand) {
+        Operation *producer = operand->get().getDefiningOp();
+        Operation *user = operand->getOwner();
+        if (!producer || !producer->hasOneUse())
+          return false;
+        Operation *reshape = isa<linalg::GenericOp>(user) ? producer : user;
+        return isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(reshape) &&
+               changesExtents(reshape);
+      });
+  tensor::ExpandShapeOp::getCanonicalizationPatterns(patterns, context);
+  tensor::CollapseShapeOp::getCanonicalizationPatterns(patterns, context);
+  tensor::EmptyOp::getCanonicalizationPatterns(patterns, context);
+  linalg::FillOp::getCanonicalizationPatterns(patterns, context);
+  tensor::populateFoldTensorEmptyPatterns(patterns);
+  return applyPatternsGreedily(function, std::move(patterns));
+}
+
+namespace {
+struct CpuNormalizePass : fuse::impl::CpuNormalizeBase<CpuNormalizePass> {
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    if (!function->hasAttr(fuse::kKernelClassAttr))
+      return;
+    if (failed(generalize(function)) || failed(simplify(function)) ||
+        failed(foldReshapes(function)) || failed(foldUnitExtents(function)) ||
+        failed(simplify(function)))
+      return signalPassFailure();
+  }
+};
+} // namespace

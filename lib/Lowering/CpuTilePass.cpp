@@ -1,0 +1,164 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the fuse project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// fuse-cpu-tile: tiles of a kernel that stay in the cache.
+//
+//   max; exp; sum; div over rows   ==>   for each row { max; exp; sum; div }
+//
+// Tiles the last operator over loops along which everything that it reads can
+// be cut, and computes producers in the same tile. Never a reduction loop.
+//
+//===----------------------------------------------------------------------===//
+
+#include "TileSizes.h"
+#include "fuse/Analysis/Operators.h"
+#include "fuse/Lowering/Passes.h"
+#include "mlir/Dialect/SCF/Transforms/TileUsingInterface.h"
+#include "mlir/Dialect/Tensor/Transforms/Transforms.h"
+#include "mlir/Interfaces/TilingInterface.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace fuse {
+#define GEN_PASS_DEF_CPUTILE
+#include "fuse/Lowering/Passes.h.inc"
+} // namespace fuse
+
+using namespace mlir;
+
+/// Marks the contraction while it is tiled.
+constexpr StringLiteral kHeavyAttr = "fuse.heavy";
+
+/// The last operator, which everything else in the kernel leads to.
+static linalg::LinalgOp findRoot(func::FuncOp function) {
+  for (Operation &op : llvm::reverse(function.getBody().front()))
+    if (auto structured = dyn_cast<linalg::LinalgOp>(op))
+      return structured;
+  return nullptr;
+}
+
+/// The contraction, if there is just one.
+static linalg::LinalgOp findHeavy(func::FuncOp function) {
+  linalg::LinalgOp heavy;
+  unsigned count = 0;
+  function->walk([&](linalg::LinalgOp op) {
+    if (fuse::isHeavy(fuse::roleOf(op)) && op->getNumResults() == 1) {
+      heavy = op;
+      ++count;
+    }
+  });
+  return count == 1 ? heavy : nullptr;
+}
+
+/// True if something behind `root` reads `value`: the kernel hands it out.
+static bool isReadBehind(Operation *root, Value value) {
+  return llvm::any_of(value.getUsers(), [&](Operation *user) {
+    return user->getBlock() == root->getBlock() && root->isBeforeInBlock(user);
+  });
+}
+
+/// Slices of empty tensors become empty tensors of a tile.
+static LogicalResult shrinkEmpty(func::FuncOp function) {
+  RewritePatternSet patterns(function.getContext());
+  tensor::populateFoldTensorEmptyPatterns(patterns);
+  return applyPatternsGreedily(function, std::move(patterns));
+}
+
+/// What the inputs of the contraction are made by: it is not made again for
+/// each of its inner tiles.
+static llvm::DenseSet<Operation *> panelOps(linalg::LinalgOp heavy) {
+  llvm::DenseSet<Operation *> ops;
+  SmallVector<Value> worklist(heavy.getDpsInputs());
+  while (!worklist.empty()) {
+    Operation *op = worklist.pop_back_val().getDefiningOp();
+    if (op && ops.insert(op).second)
+      llvm::append_range(worklist, op->getOperands());
+  }
+  return ops;
+}
+
+namespace {
+using ControlFn = scf::SCFTileAndFuseOptions::ControlFnTy;
+
+struct CpuTilePass : fuse::impl::CpuTileBase<CpuTilePass> {
+  /// Tiles `root` and what `control` lets into the loops; returns the root in
+  /// the tile.
+  linalg::LinalgOp tile(linalg::LinalgOp root, ArrayRef<int64_t> sizes,
+                        bool parallel, ControlFn control) {
+    if (llvm::all_of(sizes, [](int64_t size) { return size == 0; }))
+      return root;
+    IRRewriter rewriter(&getContext());
+    scf::SCFTileAndFuseOptions options;
+    options.tilingOptions.setTileSizes(
+        getAsIndexOpFoldResult(&getContext(), sizes));
+    if (parallel)
+      options.tilingOptions.setLoopType(
+          scf::SCFTilingOptions::LoopType::ForallOp);
+    options.setFusionControlFn(std::move(control));
+    rewriter.setInsertionPoint(root);
+    auto tiled = scf::tileConsumerAndFuseProducersUsingSCF(
+        rewriter, cast<TilingInterface>(root.getOperation()), options);
+    if (failed(tiled))
+      return nullptr;
+    Operation *loop = tiled->loops.front();
+    for (auto [old, now] : tiled->replacements)
+      rewriter.replaceUsesWithIf(old, now, [&](OpOperand &use) {
+        Operation *user = use.getOwner();
+        return user->getBlock() == loop->getBlock() &&
+               loop->isBeforeInBlock(user);
+      });
+    return dyn_cast<linalg::LinalgOp>(tiled->tiledAndFusedOps.front());
+  }
+
+  void tileInner(linalg::LinalgOp root, ArrayRef<int64_t> sizes) {
+    linalg::LinalgOp heavy;
+    root->getParentOp()->walk([&](linalg::LinalgOp op) {
+      if (op->hasAttr(kHeavyAttr) && op->getBlock() == root->getBlock())
+        heavy = op;
+    });
+    if (!heavy)
+      return;
+    llvm::DenseSet<Operation *> panel = panelOps(heavy);
+    tile(root, sizes, /*parallel=*/false,
+         [panel](tensor::ExtractSliceOp, OpResult producer, bool)
+             -> std::optional<scf::SCFTileAndFuseOptions::ControlFnResult> {
+           if (panel.contains(producer.getOwner()))
+             return std::nullopt;
+           return scf::SCFTileAndFuseOptions::ControlFnResult{};
+         });
+  }
+
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    if (!function->hasAttr(fuse::kKernelClassAttr))
+      return;
+    linalg::LinalgOp root = findRoot(function);
+    if (!root || !root.hasPureTensorSemantics())
+      return;
+    linalg::LinalgOp heavy = findHeavy(function);
+    bool reduces = false;
+    function->walk([&](linalg::LinalgOp op) {
+      reduces |= op.getNumReductionLoops() != 0;
+    });
+    fuse::TileSizes sizes = fuse::chooseTiles(root, heavy, reduces);
+    if (heavy)
+      heavy->setAttr(kHeavyAttr, UnitAttr::get(&getContext()));
+    linalg::LinalgOp inTile =
+        tile(root, sizes.outer, /*parallel=*/true,
+             [&](tensor::ExtractSliceOp, OpResult producer, bool)
+                 -> std::optional<scf::SCFTileAndFuseOptions::ControlFnResult> {
+               return scf::SCFTileAndFuseOptions::ControlFnResult{
+                   isReadBehind(root, producer)};
+             });
+    if (inTile)
+      tileInner(inTile, sizes.inner);
+    function->walk([](Operation *op) { op->removeAttr(kHeavyAttr); });
+    if (failed(shrinkEmpty(function)))
+      return signalPassFailure();
+  }
+};
+} // namespace

@@ -1,0 +1,196 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the fuse project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// fuse-outline: kernels to functions.
+//
+//   y = fuse.kernel "row" (x) { ... }
+//     ==>   y = call @kernel_0_row(x, tensor.empty)
+//
+// A result of dynamic shape gets no destination: the function makes it.
+//
+//===----------------------------------------------------------------------===//
+
+#include "fuse/Analysis/Footprint.h"
+#include "fuse/Lowering/Passes.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/SymbolTable.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/Support/xxhash.h"
+
+namespace fuse {
+#define GEN_PASS_DEF_OUTLINEKERNELS
+#include "fuse/Lowering/Passes.h.inc"
+} // namespace fuse
+
+using namespace mlir;
+
+/// True if the caller can make the tensor that this result is computed into.
+static bool hasDestination(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor && tensor.hasStaticShape() && !tensor.getEncoding();
+}
+
+/// Attributes about cost and origin do not make kernels differ.
+static void dropAnnotations(Operation *kernel) {
+  kernel->walk([](Operation *op) {
+    for (StringRef name :
+         {fuse::names::kCost, fuse::names::kFolded, fuse::names::kId,
+          fuse::names::kDep, fuse::names::kBoundary, fuse::names::kGroup,
+          fuse::names::kTile, fuse::names::kRecompute})
+      op->removeDiscardableAttr(name);
+  });
+}
+
+/// The kernel as text: equal for kernels that compute the same.
+static std::string textOf(fuse::KernelOp kernel) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  stream << kernel.getKernelClass();
+  for (Type type : kernel.getInputs().getTypes())
+    stream << ',' << type;
+  OpPrintingFlags flags;
+  flags.useLocalScope().printGenericOpForm().elideLargeElementsAttrs(1 << 20);
+  for (Operation &op : kernel.getBody().front()) {
+    op.print(stream, flags);
+    stream << '\n';
+  }
+  return text;
+}
+
+/// Bytes of the tensors that go in and come out; none where dynamic.
+static std::optional<int64_t> trafficOf(fuse::KernelOp kernel) {
+  int64_t bytes = 0;
+  for (Type type : llvm::concat<const Type>(kernel->getOperandTypes(),
+                                            kernel->getResultTypes())) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    if (!tensor)
+      continue;
+    std::optional<int64_t> element =
+        fuse::elementBytes(tensor.getElementType());
+    if (!tensor.hasStaticShape() || !element)
+      return std::nullopt;
+    bytes += tensor.getNumElements() * *element;
+  }
+  return bytes;
+}
+
+/// FLOPs of the operators; none where dynamic.
+static std::optional<int64_t> flopsOf(fuse::KernelOp kernel) {
+  fuse::Count flops;
+  fuse::ExtentNamer namer;
+  kernel->walk([&](linalg::LinalgOp op) {
+    flops += fuse::footprintOf(op, namer).flops;
+  });
+  return flops.value();
+}
+
+static void attachCounts(Operation *function, fuse::KernelOp kernel) {
+  Builder builder(function->getContext());
+  if (std::optional<int64_t> flops = flopsOf(kernel))
+    function->setAttr(fuse::kKernelFlopsAttr,
+                      builder.getI64IntegerAttr(*flops));
+  if (std::optional<int64_t> bytes = trafficOf(kernel))
+    function->setAttr(fuse::kKernelBytesAttr,
+                      builder.getI64IntegerAttr(*bytes));
+}
+
+namespace {
+struct OutlineKernelsPass : fuse::impl::OutlineKernelsBase<OutlineKernelsPass> {
+  void runOnOperation() override;
+
+private:
+  func::FuncOp functionOf(fuse::KernelOp kernel);
+  func::FuncOp createFunction(fuse::KernelOp kernel);
+  void replace(fuse::KernelOp kernel, func::FuncOp function);
+
+  llvm::StringMap<func::FuncOp> known; ///< by the kernel's text
+};
+} // namespace
+
+func::FuncOp OutlineKernelsPass::createFunction(fuse::KernelOp kernel) {
+  SmallVector<Type> arguments(kernel.getInputs().getTypes());
+  for (Type type : kernel.getOutputs().getTypes())
+    if (hasDestination(type))
+      arguments.push_back(type);
+  ModuleOp module = getOperation();
+  OpBuilder builder(&getContext());
+  builder.setInsertionPointToEnd(module.getBody());
+  std::string name =
+      ("kernel_" + Twine(known.size()) + "_" + kernel.getKernelClass()).str();
+  auto function = func::FuncOp::create(
+      builder, kernel.getLoc(), name,
+      builder.getFunctionType(arguments, kernel.getOutputs().getTypes()));
+  function.setPrivate();
+  function->setAttr(fuse::kKernelClassAttr, kernel.getKernelClassAttr());
+  if (kernel.getTile())
+    function->setAttr(fuse::names::kTile, *kernel.getTile());
+  attachCounts(function, kernel);
+  function.getBody().takeBody(kernel.getBody());
+  Block &block = function.getBody().front();
+  auto yield = cast<fuse::YieldOp>(block.getTerminator());
+  builder.setInsertionPoint(yield);
+  SmallVector<Value> results;
+  for (Value value : yield.getValues()) {
+    if (hasDestination(value.getType())) {
+      Value into = block.addArgument(value.getType(), value.getLoc());
+      value = bufferization::MaterializeInDestinationOp::create(
+                  builder, kernel.getLoc(), value.getType(), value, into)
+                  ->getResult(0);
+    }
+    results.push_back(value);
+  }
+  func::ReturnOp::create(builder, kernel.getLoc(), results);
+  yield.erase();
+  return function;
+}
+
+func::FuncOp OutlineKernelsPass::functionOf(fuse::KernelOp kernel) {
+  dropAnnotations(kernel);
+  std::string text = textOf(kernel);
+  auto found = known.find(text);
+  if (found != known.end())
+    return found->second;
+  func::FuncOp function = createFunction(kernel);
+  function->setAttr(
+      fuse::kKernelKeyAttr,
+      StringAttr::get(&getContext(), llvm::utohexstr(llvm::xxh3_64bits(text),
+                                                     /*LowerCase=*/true)));
+  SymbolTable(getOperation()).insert(function);
+  known[text] = function;
+  return function;
+}
+
+void OutlineKernelsPass::replace(fuse::KernelOp kernel, func::FuncOp function) {
+  OpBuilder builder(kernel);
+  SmallVector<Value> operands(kernel.getInputs());
+  for (Type type : kernel.getOutputs().getTypes())
+    if (hasDestination(type))
+      // Not tensor.empty, of which common ones become one buffer.
+      operands.push_back(bufferization::AllocTensorOp::create(
+          builder, kernel.getLoc(), cast<RankedTensorType>(type),
+          ValueRange()));
+  auto call =
+      func::CallOp::create(builder, kernel.getLoc(), function, operands);
+  kernel->replaceAllUsesWith(call.getResults());
+  kernel.erase();
+}
+
+void OutlineKernelsPass::runOnOperation() {
+  for (auto function : getOperation().getOps<func::FuncOp>())
+    if (!function.isExternal() && !function->hasAttr(fuse::kKernelClassAttr))
+      for (BlockArgument argument : function.getArguments())
+        if (isa<TensorType>(argument.getType()))
+          function.setArgAttr(argument.getArgNumber(), "bufferization.writable",
+                              BoolAttr::get(&getContext(), false));
+  SmallVector<fuse::KernelOp> kernels;
+  getOperation()->walk(
+      [&](fuse::KernelOp kernel) { kernels.push_back(kernel); });
+  for (fuse::KernelOp kernel : kernels)
+    replace(kernel, functionOf(kernel));
+}

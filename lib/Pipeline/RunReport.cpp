@@ -1,0 +1,190 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the fuse project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The table of a run, and its JSON files.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Variant.h"
+#include "fuse/Device/Device.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/TargetParser/Host.h"
+
+using namespace llvm;
+using namespace fuse;
+
+namespace {
+constexpr double kMicro = 1e6, kGiga = 1e9, kMega = 1e6;
+
+/// Sums over the kernels of a program.
+struct Totals {
+  double flops = 0, bytes = 0;
+  unsigned kernels = 0;
+};
+} // namespace
+
+/// Kernels that ran in the body (the others belong to the preparation).
+static bool ran(const KernelInfo &kernel) {
+  return llvm::any_of(kernel.seconds, [](double taken) { return taken > 0; });
+}
+
+static Totals totalsOf(const Variant &variant) {
+  Totals totals;
+  for (const KernelInfo &kernel : variant.kernels) {
+    if (!ran(kernel))
+      continue;
+    ++totals.kernels;
+    totals.flops += double(kernel.flops.value_or(0));
+    totals.bytes += double(kernel.bytes.value_or(0));
+  }
+  return totals;
+}
+
+static void printRow(raw_ostream &out, StringRef name, const Timing &timing,
+                     double bytes, double flops, const Device *device) {
+  double rate = timing.p50 > 0 ? 1 / timing.p50 : 0;
+  out << left_justify(name, 28)
+      << format("%10.1f %10.1f %10.1f %9.2f %8.1f %8.1f", timing.p50 * kMicro,
+                timing.p99 * kMicro, timing.min * kMicro, bytes / kMega,
+                bytes * rate / kGiga, flops * rate / kGiga);
+  if (device) {
+    double bound = std::max(bytes / device->bandwidth, flops / device->peakF32);
+    out << format(" %6.0f%%", timing.p50 > 0 ? 100 * bound / timing.p50 : 0.0);
+  }
+  out << '\n';
+}
+
+static void printVariant(raw_ostream &out, StringRef title, Variant &variant,
+                         const Device *device) {
+  out << title << '\n'
+      << left_justify("kernel", 28)
+      << "    p50 us     p99 us     min us        MB     GB/s  GFLOP/s"
+      << (device ? " roofline" : "") << '\n';
+  for (const KernelInfo &kernel : variant.kernels)
+    if (ran(kernel))
+      printRow(out, kernel.name, summarize(kernel.seconds),
+               double(kernel.bytes.value_or(0)),
+               double(kernel.flops.value_or(0)), device);
+  Totals totals = totalsOf(variant);
+  Timing timing = summarize(variant.seconds);
+  printRow(out, "program", timing, totals.bytes, totals.flops, device);
+  out << format("%u kernels, %.1f runs/s, peak memory %.2f MB, prepared in "
+                "%.1f ms, compiled in %.2f s\n",
+                totals.kernels, timing.p50 > 0 ? 1 / timing.p50 : 0.0,
+                double(variant.peakBytes) / kMega, variant.prepareSeconds * 1e3,
+                variant.compileSeconds);
+}
+
+static double speedup(const RunResult &result) {
+  double fused = summarize(result.main.seconds).p50;
+  return fused > 0 ? summarize(result.unfused->seconds).p50 / fused : 0;
+}
+
+void fuse::printTable(const RunResult &result, raw_ostream &out) {
+  Expected<Device> device = loadDevice(result.options.target);
+  if (!device)
+    consumeError(device.takeError());
+  const Device *known = device ? &*device : nullptr;
+  if (result.unfused && result.options.repeat)
+    printVariant(out, "unfused", *result.unfused, known);
+  static constexpr StringLiteral titles[] = {"unfused", "folded", "fused"};
+  if (result.options.repeat)
+    printVariant(out, titles[unsigned(result.options.mode)], result.main,
+                 known);
+  if (!result.unfused)
+    return;
+  if (result.options.repeat)
+    out << format("S = %.2f (T_unfused / T_fused, p50)\n", speedup(result));
+  for (auto [number, difference] : enumerate(result.differences))
+    out << "result " << number << ": "
+        << (difference.passed() ? "equal" : "DIFFERENT")
+        << format(", d_acc = %.3g, max|ref| = %.3g, %.3g of the tolerance",
+                  difference.distance, difference.largest, difference.used)
+        << (difference.finite ? "" : ", the reference is not finite") << '\n';
+}
+
+static json::Object timesOf(const std::vector<double> &seconds) {
+  Timing timing = summarize(seconds);
+  return json::Object{{"p50_us", timing.p50 * kMicro},
+                      {"p99_us", timing.p99 * kMicro},
+                      {"min_us", timing.min * kMicro},
+                      {"runs", int64_t(timing.runs)}};
+}
+
+static json::Array kernelsOf(const Variant &variant) {
+  json::Array kernels;
+  for (const KernelInfo &kernel : variant.kernels) {
+    if (!ran(kernel))
+      continue;
+    json::Object object = timesOf(kernel.seconds);
+    object["name"] = kernel.name;
+    object["class"] = kernel.kernelClass;
+    object["key"] = kernel.key;
+    if (kernel.bytes)
+      object["bytes"] = *kernel.bytes;
+    if (kernel.flops)
+      object["flops"] = *kernel.flops;
+    kernels.push_back(std::move(object));
+  }
+  return kernels;
+}
+
+static json::Object programOf(const Variant &variant) {
+  Totals totals = totalsOf(variant);
+  json::Object object = timesOf(variant.seconds);
+  object["bytes"] = totals.bytes;
+  object["flops"] = totals.flops;
+  object["peak_bytes"] = int64_t(variant.peakBytes);
+  object["prepare_us"] = variant.prepareSeconds * kMicro;
+  object["compile_s"] = variant.compileSeconds;
+  object["kernels"] = kernelsOf(variant);
+  return object;
+}
+
+static Error writeJson(StringRef path, json::Value value) {
+  if (path.empty())
+    return Error::success();
+  return writeToOutput(path, [&](raw_ostream &out) -> Error {
+    out << formatv("{0:2}", value) << '\n';
+    return Error::success();
+  });
+}
+
+static json::Object contextOf(const RunOptions &options) {
+  static constexpr StringLiteral modes[] = {"off", "fold-only", "full"};
+  return json::Object{{"version", 1},
+                      {"model", options.model},
+                      {"entry", options.entry},
+                      {"target", options.target},
+                      {"cpu", sys::getHostCPUName()},
+                      {"threads", int64_t(options.threads)},
+                      {"mode", modes[unsigned(options.mode)]}};
+}
+
+Error fuse::writeReports(const RunResult &result) {
+  if (Error error = writeProfile(result))
+    return error;
+  json::Object report = contextOf(result.options);
+  report["program"] = programOf(result.main);
+  if (result.unfused) {
+    report["unfused"] = programOf(*result.unfused);
+    report["speedup"] = speedup(result);
+    report["passed"] = result.passed();
+    json::Array differences;
+    for (const Difference &difference : result.differences)
+      differences.push_back(json::Object{{"d_acc", difference.distance},
+                                         {"max_ref", difference.largest},
+                                         {"used", difference.used},
+                                         {"finite", difference.finite}});
+    report["results"] = std::move(differences);
+  }
+  return writeJson(result.options.json, std::move(report));
+}

@@ -1,0 +1,229 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the fuse project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// One form of a program: planned, lowered, compiled and bound to its arguments.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Variant.h"
+#include "fuse/Lowering/CpuPipeline.h"
+#include "fuse/Lowering/Passes.h"
+#include "fuse/Plan/Passes.h"
+#include "fuse/Rewrite/Passes.h"
+#include "fuse/Runtime/Memory.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Target/LLVMIR/Export.h"
+
+using namespace mlir;
+using namespace fuse;
+
+llvm::Expected<Signature> fuse::signatureOf(func::FuncOp function) {
+  Signature signature;
+  auto add = [&](TypeRange types, const char *what,
+                 std::vector<ValueType> &to) -> llvm::Error {
+    for (auto [number, type] : llvm::enumerate(types)) {
+      llvm::Expected<ValueType> known = ValueType::of(type);
+      if (!known)
+        return llvm::createStringError(
+            llvm::Twine(what) + " " + llvm::Twine(number) + " of '" +
+            function.getName() + "': " + llvm::toString(known.takeError()));
+      to.push_back(*known);
+    }
+    return llvm::Error::success();
+  };
+  if (llvm::Error error =
+          add(function.getArgumentTypes(), "argument", signature.arguments))
+    return std::move(error);
+  if (llvm::Error error =
+          add(function.getResultTypes(), "result", signature.results))
+    return std::move(error);
+  return signature;
+}
+
+static HostTensor copyOf(const HostTensor &tensor) {
+  HostTensor copy(tensor.type(), tensor.shape());
+  std::memcpy(copy.data(), tensor.data(), tensor.bytes());
+  return copy;
+}
+
+static llvm::Error runPasses(PassManager &pm, ModuleOp module,
+                             const char *what) {
+  if (succeeded(pm.run(module)))
+    return llvm::Error::success();
+  return llvm::createStringError(llvm::Twine(what) + " failed");
+}
+
+llvm::Error Variant::plan(ModuleOp module, const RunOptions &options,
+                          RunMode mode) {
+  PassManager pm(module.getContext());
+  if (!options.params.empty()) {
+    MarkParamsOptions mark;
+    SmallVector<StringRef> parts;
+    StringRef(options.params).split(parts, ',');
+    for (StringRef part : parts)
+      mark.args.push_back(part.str());
+    mark.functionName = options.entry;
+    pm.addPass(createMarkParams(mark));
+  }
+  if (mode != RunMode::Off) {
+    BoundaryOptions boundary;
+    boundary.mode = mode == RunMode::Full ? "full" : "fold-only";
+    boundary.target = options.target;
+    pm.addPass(createBoundary(boundary));
+    pm.addPass(createConvBn());
+    pm.addPass(createGreedy());
+  }
+  return runPasses(pm, module, "planning");
+}
+
+llvm::Error Variant::compile(ModuleOp module, const RunOptions &options) {
+  PassManager pm(module.getContext());
+  CpuOptions cpu;
+  cpu.threads = options.threads;
+  cpu.hooks = body.name;
+  buildCpuPipeline(pm, cpu);
+  if (llvm::Error error = runPasses(pm, module, "lowering to the CPU"))
+    return error;
+  readKernels(module);
+  constexpr unsigned optLevel = 3;
+  auto compiled = Program::compile(module, optLevel, options.sharedLibs);
+  if (!compiled)
+    return compiled.takeError();
+  program = std::move(*compiled);
+  return llvm::Error::success();
+}
+
+void Variant::readKernels(ModuleOp lowered) {
+  auto calls = lowered->getAttrOfType<ArrayAttr>(kKernelCallsAttr);
+  if (!calls)
+    return;
+  for (auto symbol : calls.getAsRange<FlatSymbolRefAttr>()) {
+    Operation *function = lowered.lookupSymbol(symbol.getValue());
+    KernelInfo info;
+    info.name = symbol.getValue().str();
+    auto text = [&](StringRef name) {
+      auto attr = function->getAttrOfType<StringAttr>(name);
+      return attr ? attr.str() : std::string();
+    };
+    auto number = [&](StringRef name) -> std::optional<int64_t> {
+      auto attr = function->getAttrOfType<IntegerAttr>(name);
+      return attr ? std::optional<int64_t>(attr.getInt()) : std::nullopt;
+    };
+    info.kernelClass = text(kKernelClassAttr);
+    info.key = text(kKernelKeyAttr);
+    info.flops = number(kKernelFlopsAttr);
+    info.bytes = number(kKernelBytesAttr);
+    kernels.push_back(std::move(info));
+  }
+}
+
+llvm::Expected<Variant::Entry> Variant::entryOf(ModuleOp planned,
+                                                StringRef name) {
+  auto function = planned.lookupSymbol<func::FuncOp>(name);
+  function.setPublic();
+  llvm::Expected<Signature> signature = signatureOf(function);
+  if (!signature)
+    return signature.takeError();
+  return Entry{name.str(), std::move(*signature), {}};
+}
+
+/// Sorts the arguments of the entry among preparation and body.
+llvm::Error Variant::bind(ModuleOp planned, const RunOptions &options) {
+  std::string bodyName = options.entry + ".body";
+  bool isSplit = planned.lookupSymbol<func::FuncOp>(bodyName) != nullptr;
+  llvm::Expected<Entry> known =
+      entryOf(planned, isSplit ? bodyName : options.entry);
+  if (!known)
+    return known.takeError();
+  body = std::move(*known);
+  auto entry = planned.lookupSymbol<func::FuncOp>(options.entry);
+  if (isSplit) {
+    llvm::Expected<Entry> first = entryOf(planned, options.entry + ".prepare");
+    if (!first)
+      return first.takeError();
+    prepare = std::move(*first);
+  }
+  for (unsigned i = 0; i < arguments.size(); ++i) {
+    bool frozen = isSplit && entry.getArgAttr(i, names::kParam);
+    (frozen ? *prepare : body).arguments.push_back(&arguments[i]);
+  }
+  // It is called in two parts: nothing needs the whole.
+  if (isSplit && SymbolTable::symbolKnownUseEmpty(entry, planned))
+    entry.erase();
+  return llvm::Error::success();
+}
+
+llvm::Expected<std::unique_ptr<Variant>>
+Variant::create(ModuleOp module, const RunOptions &options, RunMode mode,
+                const Arguments &arguments) {
+  auto variant = std::make_unique<Variant>();
+  for (const HostTensor &value : arguments.values)
+    variant->arguments.push_back(copyOf(value));
+  variant->buffers = arguments.buffers;
+  double start = now();
+  OwningOpRef<ModuleOp> copy = module.clone();
+  if (llvm::Error error = variant->plan(*copy, options, mode))
+    return std::move(error);
+  if (llvm::Error error = variant->bind(*copy, options))
+    return std::move(error);
+  if (llvm::Error error = variant->compile(*copy, options))
+    return std::move(error);
+  if (variant->prepare) {
+    Entry &first = *variant->prepare;
+    auto call =
+        variant->program->prepare(first.name, first.signature, first.arguments);
+    if (!call)
+      return call.takeError();
+    double compiled = now();
+    (*call)->run();
+    variant->prepared = (*call)->results();
+    variant->prepareSeconds = now() - compiled;
+    for (HostTensor &value : variant->prepared)
+      variant->body.arguments.push_back(&value);
+  }
+  Entry &body = variant->body;
+  // Code is made when it is first asked for.
+  auto call =
+      variant->program->prepare(body.name, body.signature, body.arguments);
+  if (!call)
+    return call.takeError();
+  variant->call = std::move(*call);
+  auto timed = variant->program->prepare(body.name + ".timed", body.signature,
+                                         body.arguments);
+  if (!timed)
+    return timed.takeError();
+  variant->timedCall = std::move(*timed);
+  variant->compileSeconds = now() - start - variant->prepareSeconds;
+  return std::move(variant);
+}
+
+double Variant::run() {
+  call->release();
+  programMemory().resetPeak();
+  size_t before = programMemory().used();
+  double start = now();
+  call->run();
+  double taken = now() - start;
+  peakBytes = programMemory().peak() - before;
+  return taken;
+}
+
+void Variant::runTimed() {
+  KernelTimes &times = kernelTimes();
+  times.seconds.assign(kernels.size(), 0.0);
+  timedCall->run();
+  for (auto [kernel, taken] : llvm::zip_equal(kernels, times.seconds))
+    kernel.seconds.push_back(taken);
+}
+
+std::vector<HostTensor> Variant::results() const {
+  std::vector<HostTensor> values = call->results();
+  for (unsigned i : buffers)
+    values.push_back(copyOf(arguments[i]));
+  return values;
+}
