@@ -6,7 +6,11 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The scheduler of a block: threads run as fibers, in order, until they wait.
+// The scheduler of a block: threads run as fibers until they wait.
+//
+// A warp runs as far as it can before the next one does, so that a missing
+// barrier shows: the first warp goes first in blocks of even number, the last
+// one in the others.
 //
 // A thread waits at a barrier or at an operation of its warp; whoever comes
 // last does the operation and goes on, the others are made ready. When no
@@ -38,7 +42,7 @@ void Block::threadBody(void *argument) {
 
 void Block::setUp(const LaunchPlan &launch) {
   plan = &launch;
-  uint32_t count = launch.block[0] * launch.block[1] * launch.block[2];
+  count = launch.block[0] * launch.block[1] * launch.block[2];
   while (threads.size() < count) {
     threads.push_back(std::make_unique<ThreadState>());
     fibers.push_back(
@@ -53,7 +57,6 @@ void Block::setUp(const LaunchPlan &launch) {
   for (uint64_t offset : launch.sharedOffsets)
     sharedTable.push_back(shared.get() + offset);
   sites.assign(launch.sites, SiteRange());
-  ready.assign(count, 0);
   warps.assign(llvm::divideCeil(count, warpSize), Warp());
   for (uint32_t warp = 0; warp < warps.size(); ++warp)
     warps[warp].exists = llvm::maskTrailingOnes<uint32_t>(
@@ -61,7 +64,7 @@ void Block::setUp(const LaunchPlan &launch) {
 }
 
 void Block::startThreads() {
-  for (uint32_t index = 0; index < ready.size(); ++index) {
+  for (uint32_t index = 0; index < count; ++index) {
     ThreadState &thread = *threads[index];
     uint32_t rest = index;
     for (unsigned d = 0; d < 3; ++d) {
@@ -87,15 +90,18 @@ void Block::startThreads() {
 }
 
 std::optional<std::string> Block::run(uint64_t index) {
-  readyHead = readyCount = 0;
-  live = ready.size();
+  readyWarps = 0;
+  ready.fill(0);
+  paused.clear();
+  isReversed = index % 2;
+  live = count;
   // Not a number in every floating point type: a value that nothing wrote, or
   // not yet, shows.
   std::memset(shared.get(), 0xff, plan->sharedBytes);
   for (Barrier &barrier : barriers)
     barrier = Barrier();
   startThreads();
-  for (uint32_t at = 0; at < ready.size(); ++at) {
+  for (uint32_t at = 0; at < count; ++at) {
     uint64_t rest = index;
     for (unsigned d = 0; d < 3; ++d) {
       threads[at]->ctaid[d] = rest % plan->grid[d];
@@ -103,23 +109,37 @@ std::optional<std::string> Block::run(uint64_t index) {
     }
   }
   while (live > 0 && !error) {
-    if (readyCount == 0) {
-      if (!resolveActiveMasks())
-        error = deadlock();
-      continue;
-    }
-    uint32_t next = ready[readyHead];
-    readyHead = readyHead + 1 == ready.size() ? 0 : readyHead + 1;
-    --readyCount;
-    fibers[next]->resume();
+    if (readyWarps != 0)
+      fibers[takeReady()]->resume();
+    else if (!wakePaused() && !resolveActiveMasks())
+      error = deadlock();
   }
   return error;
 }
 
 void Block::makeReady(uint32_t index) {
   threads[index]->wait = Wait::Nothing;
-  size_t at = readyHead + readyCount++;
-  ready[at >= ready.size() ? at - ready.size() : at] = index;
+  ready[index / warpSize] |= 1u << index % warpSize;
+  readyWarps |= 1u << index / warpSize;
+}
+
+uint32_t Block::takeReady() {
+  auto first = [this](uint32_t bits) -> uint32_t {
+    return isReversed ? 31 - llvm::countl_zero(bits) : llvm::countr_zero(bits);
+  };
+  uint32_t warp = first(readyWarps), lane = first(ready[warp]);
+  ready[warp] &= ~(1u << lane);
+  if (ready[warp] == 0)
+    readyWarps &= ~(1u << warp);
+  return warp * warpSize + lane;
+}
+
+bool Block::wakePaused() {
+  for (uint32_t index : paused)
+    makeReady(index);
+  bool any = !paused.empty();
+  paused.clear();
+  return any;
 }
 
 void Block::block(ThreadState &thread, Wait wait, uint32_t id, uint32_t mask) {
@@ -130,7 +150,7 @@ void Block::block(ThreadState &thread, Wait wait, uint32_t id, uint32_t mask) {
 }
 
 void Block::pause(ThreadState &thread) {
-  makeReady(thread.index);
+  paused.push_back(thread.index);
   fibers[thread.index]->yield();
 }
 

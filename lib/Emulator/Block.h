@@ -17,8 +17,6 @@
 #include "ThreadState.h"
 #include "WarpOps.h"
 #include <array>
-#include <deque>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -96,6 +94,8 @@ private:
   void complete(Barrier &barrier);
   void completeWarp(Warp &warp, size_t at, uint32_t warpIndex,
                     uint32_t current);
+  uint32_t takeReady();
+  bool wakePaused();
   bool resolveActiveMasks();
   std::string deadlock() const;
   std::string describeWait(const ThreadState &thread) const;
@@ -108,8 +108,11 @@ private:
   std::unique_ptr<uint8_t, void (*)(void *)> shared{nullptr, std::free};
   uint64_t sharedCapacity = 0;
   std::vector<SiteRange> sites;
-  std::vector<uint32_t> ready; ///< A ring: each thread is in it at most once.
-  size_t readyHead = 0, readyCount = 0;
+  uint32_t count = 0;      ///< Threads of the block.
+  uint32_t readyWarps = 0; ///< A bit for each warp that has a ready thread.
+  std::array<uint32_t, warpSize> ready{}; ///< Per warp, a bit for each lane.
+  std::vector<uint32_t> paused;           ///< Run when nothing else can.
+  bool isReversed = false;                ///< Last warp and last lane first.
   std::array<Barrier, 16> barriers;
   std::vector<Warp> warps;
   uint32_t live = 0;

@@ -54,7 +54,7 @@ std::string Block::deadlock() const {
   std::vector<std::string> seen;
   std::string list;
   const ThreadState *first = nullptr;
-  for (uint32_t index = 0; index < ready.size(); ++index) {
+  for (uint32_t index = 0; index < count; ++index) {
     const ThreadState &thread = *threads[index];
     std::string kind = formatv("{0} {1} {2}", int(thread.wait), thread.waitId,
                                thread.waitMask);
