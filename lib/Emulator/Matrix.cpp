@@ -33,20 +33,15 @@ struct MmaShape {
   const char *name;
   Element element;
   unsigned k;
-  bool f16Result = false, f16Accumulator = false;
+  bool f16Sums = false;
 };
 } // namespace
 
-/// In the names the result's type comes before the accumulator's.
 static const MmaShape shapes[] = {
     {"mma.m16n8k16.row.col.f32.f32", Element::F16, 16},
-    {"mma.m16n8k16.row.col.f16.f16", Element::F16, 16, true, true},
-    {"mma.m16n8k16.row.col.f16.f32", Element::F16, 16, true, false},
-    {"mma.m16n8k16.row.col.f32.f16", Element::F16, 16, false, true},
+    {"mma.m16n8k16.row.col.f16.f16", Element::F16, 16, true},
     {"mma.m16n8k8.row.col.f32.f32", Element::F16, 8},
-    {"mma.m16n8k8.row.col.f16.f16", Element::F16, 8, true, true},
-    {"mma.m16n8k8.row.col.f16.f32", Element::F16, 8, true, false},
-    {"mma.m16n8k8.row.col.f32.f16", Element::F16, 8, false, true},
+    {"mma.m16n8k8.row.col.f16.f16", Element::F16, 8, true},
     {"mma.m16n8k16.row.col.bf16", Element::BF16, 16},
     {"mma.m16n8k8.row.col.bf16", Element::BF16, 8},
     {"mma.m16n8k4.row.col.tf32", Element::TF32, 4},
@@ -155,8 +150,8 @@ static void gatherC(const MmaShape &shape, const Lanes &lanes, Tiles &tiles) {
     for (unsigned index = 0; index < 4; ++index) {
       const uint32_t *words = lanes[lane] + first;
       tiles.c[lane / 4 + 8 * (index / 2)][lane % 4 * 2 + index % 2] =
-          shape.f16Accumulator ? element(Element::F16, words, index)
-                               : llvm::bit_cast<float>(words[index]);
+          shape.f16Sums ? element(Element::F16, words, index)
+                        : llvm::bit_cast<float>(words[index]);
     }
 }
 
@@ -176,7 +171,7 @@ static void scatter(const MmaShape &shape, const Lanes &lanes,
   for (unsigned lane = 0; lane < warpSize; ++lane)
     for (unsigned half = 0; half < 2; ++half) {
       const float *pair = &tiles.c[lane / 4 + 8 * half][lane % 4 * 2];
-      if (shape.f16Result) {
+      if (shape.f16Sums) {
         lanes[lane][half] = toHalf(pair[0]) | toHalf(pair[1]) << 16;
         continue;
       }

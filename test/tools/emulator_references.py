@@ -41,3 +41,7 @@ def softmax(a: np.ndarray) -> np.ndarray:
 
 def reversed_rows(a: np.ndarray) -> np.ndarray:
     return a[:, ::-1]
+
+
+def multiply_add(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
+    return a @ b + c
