@@ -45,3 +45,55 @@ def reversed_rows(a: np.ndarray) -> np.ndarray:
 
 def multiply_add(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
     return a @ b + c
+
+
+def warp_operations() -> np.ndarray:
+    i = np.arange(32)
+    is_low, ones = i < 8, np.ones(32, dtype=np.int64)
+    up_inside = i % 16 >= 3
+    rows = [
+        ones * -0x55555556,  # ballot of the odd lanes, as a signed number
+        ones,  # any
+        ones * 0,  # all
+        ones * 0,  # uni
+        0xF << (i // 4 * 4),  # match.any
+        ones * -1,  # match.all: the lanes
+        ones,  # match.all: whether all are alike
+        ones * i.sum(),
+        ones * (5 - 31),  # signed minimum
+        ones * -1,  # unsigned maximum: of 5 - 6, the largest
+        ones * np.bitwise_xor.reduce(i * i),
+        np.where(up_inside, (i - 3) ** 2, i * i),  # shuffle up by 3 in segments of 16
+        up_inside,
+        ones * 49,  # shuffle from lane 7
+        (1 << i) - 1,  # lanemask.lt
+        ones * 16,  # barrier.red.popc
+        ones * 0,  # barrier.red.or
+        np.where(is_low, 0xFF, -1),  # activemask on the first path
+        np.where(is_low, i[is_low].sum(), i[~is_low].sum()),
+        (i == 0) | (i == 8),  # elect
+    ]
+    return np.stack([np.asarray(row).astype(np.int64).astype(np.uint32).astype(np.int32) for row in rows])
+
+
+def rounded_bits(x: np.ndarray, dropped: int, ties_to_even: bool) -> np.ndarray:
+    """f32 with fewer bits of mantissa, to nearest."""
+    bits = x.view(np.uint32)
+    half = 1 << (dropped - 1)
+    add = half - 1 + (bits >> dropped & 1) if ties_to_even else half
+    return (bits + np.uint32(1) * add & np.uint32(0xFFFFFFFF << dropped & 0xFFFFFFFF)).astype(np.uint32).view(np.float32)
+
+
+def arithmetic(x: np.ndarray) -> np.ndarray:
+    p = x * x + np.float32(0.5)
+    x64, p64 = x.astype(np.float64), p.astype(np.float64)
+    rows = [
+        *(np.exp2(x64), np.log2(p64), 1 / p64, 1 / np.sqrt(p64), np.sqrt(p64), np.sin(x64), np.cos(x64)),
+        *(x64 * p64 + x64, np.maximum(x, 0.5), np.minimum(x, 0.5), x64 / p64),
+        *(np.clip(x64 + 0.5, 0, 1), np.trunc(x), np.rint(x)),
+        rounded_bits(x, 13, ties_to_even=False),
+        x * 0,  # flushed
+        x.astype(np.float16),
+        rounded_bits(x, 16, ties_to_even=True),
+    ]
+    return np.stack([row.astype(np.float64) for row in rows])
