@@ -1,5 +1,7 @@
 """lit configuration: fuse-opt and, where a test asks for it, stock mlir-opt with the plugin."""
 
+import contextlib
+import ctypes
 import os
 
 import lit.formats
@@ -25,3 +27,7 @@ config.substitutions += [
     ("%tools", os.path.join(config.fuse_source_dir, "test", "tools")),
     ("%python", config.python_executable),
 ]
+
+with contextlib.suppress(OSError):
+    ctypes.CDLL("libcuda.so.1")
+    config.available_features.add("cuda")
