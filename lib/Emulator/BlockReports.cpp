@@ -80,7 +80,7 @@ bool Block::isInMemory(ThreadState &thread, uint64_t address, uint64_t bytes,
   uint64_t base = reinterpret_cast<uint64_t>(thread.shared);
   uint64_t size = thread.sharedSize;
   if (address - base >= size) {
-    std::optional<Allocation> range = Memory::get().find(address);
+    std::optional<Allocation> range = Memory::get().find(address, bytes);
     if (!range)
       return false;
     base = range->base;

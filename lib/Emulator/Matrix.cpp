@@ -18,9 +18,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "HalfFloat.h"
 #include "WarpOps.h"
 #include "llvm/ADT/STLExtras.h"
-#include "llvm/ADT/bit.h"
 #include <cstring>
 
 using namespace fuse::emulator;
@@ -75,32 +75,6 @@ std::string fuse::emulator::matrixName(uint32_t op) {
 
 unsigned fuse::emulator::matrixRows(uint32_t op) {
   return 8u << ((op - LoadMatrix) / 2);
-}
-
-/// f16 bits to f32. Exact: the exponent is moved by a multiplication, which
-/// also makes subnormal numbers right.
-static float fromHalf(uint32_t bits) {
-  uint32_t sign = (bits & 0x8000) << 16, rest = (bits & 0x7fff) << 13;
-  float scaled = llvm::bit_cast<float>(rest) * 0x1p112f;
-  uint32_t special = rest >= 0x0f800000 ? 0x7f800000 : 0;
-  return llvm::bit_cast<float>(llvm::bit_cast<uint32_t>(scaled) | special |
-                               sign);
-}
-
-/// f32 to f16 bits, to nearest, ties to even.
-static uint32_t toHalf(float value) {
-  uint32_t bits = llvm::bit_cast<uint32_t>(value);
-  uint32_t sign = (bits >> 16) & 0x8000;
-  bits &= 0x7fffffff;
-  if (bits > 0x7f800000)
-    return sign | 0x7fff;
-  if (bits >= 0x477ff000) // rounds to more than 65504
-    return sign | 0x7c00;
-  if (bits < 0x38800000) { // subnormal: the sum rounds at its last bit
-    float sum = llvm::bit_cast<float>(bits) + 0.5f;
-    return sign | (llvm::bit_cast<uint32_t>(sum) - 0x3f000000);
-  }
-  return sign | ((bits - 0x38000000 + 0xfff + ((bits >> 13) & 1)) >> 13);
 }
 
 /// Element `index` of a fragment of 16-bit or 32-bit elements.

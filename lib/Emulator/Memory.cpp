@@ -49,11 +49,16 @@ std::optional<Allocation> Memory::atOrBefore(uint64_t address) {
   return std::prev(at)->second;
 }
 
-std::optional<Allocation> Memory::find(uint64_t address) {
-  std::optional<Allocation> range = atOrBefore(address);
-  if (!range || address - range->base >= range->bytes)
-    return std::nullopt;
-  return range;
+/// Registered memory may be inside of other registered memory.
+std::optional<Allocation> Memory::find(uint64_t address, uint64_t bytes) {
+  std::lock_guard<std::mutex> lock(mutex);
+  for (auto at = ranges.upper_bound(address); at != ranges.begin();) {
+    --at;
+    uint64_t offset = address - at->second.base, size = at->second.bytes;
+    if (bytes <= size && offset <= size - bytes)
+      return at->second;
+  }
+  return std::nullopt;
 }
 
 std::string Memory::describe(uint64_t address) {

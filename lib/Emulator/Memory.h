@@ -32,8 +32,8 @@ public:
 
   void add(uint64_t base, uint64_t bytes);
   bool remove(uint64_t base);
-  /// The allocation that holds the byte at `address`.
-  std::optional<Allocation> find(uint64_t address);
+  /// The allocation that holds all the bytes from `address` on.
+  std::optional<Allocation> find(uint64_t address, uint64_t bytes = 1);
   /// Where `address` is, in words that are the same in each run.
   std::string describe(uint64_t address);
 

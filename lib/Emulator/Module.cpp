@@ -13,6 +13,7 @@
 
 #include "Module.h"
 #include "Calls.h"
+#include "HalfFloat.h"
 #include "Translate.h"
 #include "llvm/Bitcode/BitcodeReader.h"
 #include "llvm/ExecutionEngine/Orc/AbsoluteSymbols.h"
@@ -129,10 +130,11 @@ createJit(orc::JITTargetMachineBuilder machine) {
     return jit.takeError();
   orc::JITDylib &library = (*jit)->getMainJITDylib();
   orc::SymbolMap symbols;
-  for (const Call &call : runtimeCalls())
-    symbols[(*jit)->mangleAndIntern(call.name)] = {
-        orc::ExecutorAddr::fromPtr(call.address),
-        JITSymbolFlags::Exported | JITSymbolFlags::Callable};
+  for (ArrayRef<Call> calls : {runtimeCalls(), halfFloatCalls()})
+    for (const Call &call : calls)
+      symbols[(*jit)->mangleAndIntern(call.name)] = {
+          orc::ExecutorAddr::fromPtr(call.address),
+          JITSymbolFlags::Exported | JITSymbolFlags::Callable};
   if (Error error = library.define(orc::absoluteSymbols(std::move(symbols))))
     return std::move(error);
   // For the mathematical functions that optimised code calls.
@@ -165,18 +167,54 @@ static Error lookUp(LoadedModule &loaded, const Translation &translation,
   return Error::success();
 }
 
-static Error compile(LoadedModule &loaded, std::unique_ptr<Module> module,
-                     std::unique_ptr<LLVMContext> context,
-                     const Translation &translation) {
+/// The host, or with FUSE_EMULATOR_CPU the processor of that name, without
+/// anything more that the host has.
+static Expected<orc::JITTargetMachineBuilder> hostMachine() {
   auto builder = orc::JITTargetMachineBuilder::detectHost();
   if (!builder)
     return builder.takeError();
   builder->setCodeGenOptLevel(CodeGenOptLevel::Default);
+  // These conversions to bf16 flush subnormal numbers.
+  builder->getFeatures().AddFeature("avx512bf16", false);
+  builder->getFeatures().AddFeature("avxneconvert", false);
+  if (const char *name = std::getenv("FUSE_EMULATOR_CPU")) {
+    builder->setCPU(name);
+    builder->getFeatures() = SubtargetFeatures();
+  }
+  return builder;
+}
+
+/// A thread's stack holds its local memory.
+static Error checkLocalMemory(const Module &module) {
+  constexpr uint64_t limit = 192 * 1024;
+  for (const Function &function : module) {
+    uint64_t bytes = 0;
+    for (const Instruction &inst : instructions(function))
+      if (auto *local = dyn_cast<AllocaInst>(&inst))
+        if (auto size = local->getAllocationSize(module.getDataLayout()))
+          bytes += size->getFixedValue();
+    if (bytes > limit)
+      return createStringError("'" + function.getName() + "' needs " +
+                               Twine(bytes) +
+                               " bytes of local memory a thread, at most " +
+                               Twine(limit) + " are emulated");
+  }
+  return Error::success();
+}
+
+static Error compile(LoadedModule &loaded, std::unique_ptr<Module> module,
+                     std::unique_ptr<LLVMContext> context,
+                     const Translation &translation) {
+  auto builder = hostMachine();
+  if (!builder)
+    return builder.takeError();
   auto machine = builder->createTargetMachine();
   if (!machine)
     return machine.takeError();
   retarget(*module, **machine);
   optimize(*module, **machine, OptimizationLevel::O2);
+  if (Error error = checkLocalMemory(*module))
+    return error;
   forgetAttributes(*module);
   size_t sites = instrument(*module);
   optimize(*module, **machine, OptimizationLevel::O1);

@@ -1,5 +1,6 @@
 // NVVM's arithmetic and conversions against numpy, one row each, at 32 values around and far from zero.
 // RUN: %python %tools/emulate.py %s --reference=arithmetic --rtol=1e-6 | FileCheck %s
+// RUN: env FUSE_EMULATOR_CPU=x86-64 %python %tools/emulate.py %s --reference=arithmetic --rtol=1e-6 | FileCheck %s
 // CHECK: equal: 576 elements
 
 module attributes {gpu.container_module} {
