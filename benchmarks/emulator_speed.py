@@ -5,9 +5,9 @@
 
 Usage: emulator_speed.py [--sizes=M,N,K] [--repeats=R] [--max-seconds=S]
 
-The program is that of test/tools/gen_mma_matmul.py, lowered by the stock pipeline and run by mlir-runner; a time is that
-of the whole run, with compilation and inputs, without the lowering. The first run is checked against numpy. Exit status:
-0; 1 if the median is above --max-seconds, or the result is wrong.
+The program is that of test/tools/gen_mma_matmul.py, lowered by the stock pipeline and run by mlir-runner; a time is
+that of the whole run, with compilation and inputs, without the lowering. The first run is checked against numpy.
+Exit status: 0; 1 if the median is above --max-seconds, or the result is wrong.
 """
 
 from __future__ import annotations

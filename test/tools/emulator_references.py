@@ -81,7 +81,9 @@ def rounded_bits(x: np.ndarray, dropped: int, ties_to_even: bool) -> np.ndarray:
     bits = x.view(np.uint32)
     half = 1 << (dropped - 1)
     add = half - 1 + (bits >> dropped & 1) if ties_to_even else half
-    return (bits + np.uint32(1) * add & np.uint32(0xFFFFFFFF << dropped & 0xFFFFFFFF)).astype(np.uint32).view(np.float32)
+    return (
+        (bits + np.uint32(1) * add & np.uint32(0xFFFFFFFF << dropped & 0xFFFFFFFF)).astype(np.uint32).view(np.float32)
+    )
 
 
 def arithmetic(x: np.ndarray) -> np.ndarray:
@@ -103,3 +105,10 @@ def device_code() -> np.ndarray:
     table = np.array([1, 10, 100, 1000])
     other = 63 - np.arange(64)
     return np.stack([table[(other % 4 + row) % 4] + other for row in range(3)])
+
+
+def memory_operations(a: np.ndarray) -> np.ndarray:
+    i = np.arange(32)
+    copied = np.where((i // 2 % 2 == 1) & (i % 2 == 1), 0, a[:32])
+    total, largest = np.where(i == 0, i.sum(), 0), np.where(i == 1, 31, 0)
+    return np.stack([64 + i, copied, total, largest, 32 + i]).astype(np.float64)

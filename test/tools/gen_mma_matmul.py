@@ -54,8 +54,10 @@ module attributes {{gpu.container_module}} {{
       %mRow = arith.remui {matrix_lane}, %c16 : index
       %mHalf = arith.divui %lane, %c16 : index
       %mCol = arith.muli %mHalf, %c8 : index
-      %first = nvgpu.device_async_copy %a[%gRow, %aCol], %sa[%c0, %aRow, %aCol], 8 : memref<{m}x{k}xf16> to memref<2x64x24xf16, #gpu.address_space<workgroup>>
-      %second = nvgpu.device_async_copy %b[%bRow, %gCol], %sb[%c0, %bRow, %bCol], 8 : memref<{k}x{n}xf16> to memref<2x16x72xf16, #gpu.address_space<workgroup>>
+      %first = nvgpu.device_async_copy %a[%gRow, %aCol], %sa[%c0, %aRow, %aCol], 8
+              : memref<{m}x{k}xf16> to memref<2x64x24xf16, #gpu.address_space<workgroup>>
+      %second = nvgpu.device_async_copy %b[%bRow, %gCol], %sb[%c0, %bRow, %bCol], 8
+              : memref<{k}x{n}xf16> to memref<2x16x72xf16, #gpu.address_space<workgroup>>
       %group = nvgpu.device_async_create_group %first, %second
       %zero = arith.constant dense<0.0> : vector<2x2xf32>
       %sums:8 = scf.for %kk = %c0 to %ck step %c16 iter_args({iter_args})
@@ -68,8 +70,10 @@ module attributes {{gpu.container_module}} {{
         scf.if %more {{
           %ac = arith.addi %next, %aCol : index
           %br = arith.addi %next, %bRow : index
-          %x = nvgpu.device_async_copy %a[%gRow, %ac], %sa[%then, %aRow, %aCol], 8 : memref<{m}x{k}xf16> to memref<2x64x24xf16, #gpu.address_space<workgroup>>
-          %y = nvgpu.device_async_copy %b[%br, %gCol], %sb[%then, %bRow, %bCol], 8 : memref<{k}x{n}xf16> to memref<2x16x72xf16, #gpu.address_space<workgroup>>
+          %x = nvgpu.device_async_copy %a[%gRow, %ac], %sa[%then, %aRow, %aCol], 8
+              : memref<{m}x{k}xf16> to memref<2x64x24xf16, #gpu.address_space<workgroup>>
+          %y = nvgpu.device_async_copy %b[%br, %gCol], %sb[%then, %bRow, %bCol], 8
+              : memref<{k}x{n}xf16> to memref<2x16x72xf16, #gpu.address_space<workgroup>>
         }}
         %g = nvgpu.device_async_create_group
         {wait}

@@ -6,9 +6,9 @@ layouts of the PTX ISA ("Matrix Fragments for mma.m16n8k..."), written out here 
 
 Usage: gen_mma_shapes.py K TYPE [SUMS]
 
-K is 4, 8 or 16; TYPE f16, bf16 or tf32; SUMS, the type of C and of the result, f32 or, for f16 only, f16. All elements are small whole
-numbers, so that the result is exact: A (16 x K), B (K x 8) and C (16 x 8) are saved as argument0 to argument2, the
-result as result0.
+K is 4, 8 or 16; TYPE f16, bf16 or tf32; SUMS, the type of C and of the result, f32 or, for f16 only, f16. All
+elements are small whole numbers, so that the result is exact: A (16 x K), B (K x 8) and C (16 x 8) are saved as
+argument0 to argument2, the result as result0.
 """
 
 from __future__ import annotations

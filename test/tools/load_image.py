@@ -5,8 +5,8 @@
 
 Usage: load_image.py FILE [--kernel=NAME] [--cut=BYTES] [--flip=BYTE]
 
-A FILE that ends in .ll is assembled first, by llvm-as on PATH. --kernel looks a kernel up and launches it with one block of 32 threads and no arguments. --cut keeps the first BYTES
-only, --flip inverts the byte at an offset.
+A FILE that ends in .ll is assembled first, by llvm-as on PATH. --kernel looks a kernel up and launches it with one
+block of 32 threads and no arguments. --cut keeps the first BYTES only, --flip inverts the byte at an offset.
 """
 
 from __future__ import annotations
