@@ -107,6 +107,17 @@ static uint32_t isShared(ThreadState *thread, uint64_t address) {
 
 static void pause(ThreadState *thread) { thread->block->pause(*thread); }
 
+static void trap(ThreadState *thread) {
+  thread->block->fail(*thread, "CUDA_ERROR_ILLEGAL_INSTRUCTION: trap");
+}
+
+/// By zero, or of the least number by -1: undefined in LLVM IR, and an
+/// exception on some hosts.
+static void divide(ThreadState *thread) {
+  thread->block->fail(*thread,
+                      "division by zero, or of the least number by -1");
+}
+
 /// prmt.b32 without a mode: each nibble of the selector picks a byte of
 /// {b, a}; its top bit spreads that byte's sign.
 static uint32_t permute(ThreadState *, uint32_t a, uint32_t b,
@@ -135,6 +146,8 @@ llvm::ArrayRef<Call> fuse::emulator::runtimeCalls() {
       {"fuse_wait_all_copies", reinterpret_cast<void *>(waitAllCopies)},
       {"fuse_is_shared", reinterpret_cast<void *>(isShared)},
       {"fuse_pause", reinterpret_cast<void *>(pause)},
+      {"fuse_trap", reinterpret_cast<void *>(trap)},
+      {"fuse_divide", reinterpret_cast<void *>(divide)},
       {"fuse_permute", reinterpret_cast<void *>(permute)},
   };
   return calls;

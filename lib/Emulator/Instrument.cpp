@@ -62,9 +62,11 @@ static bool isOfThread(const LoadInst &load, const DataLayout &dl) {
 }
 
 static std::optional<Place> placeOf(Instruction &inst, const DataLayout &dl) {
+  // The hardware needs no more than the size of the access, at most 16 bytes.
   auto make = [&](Value *pointer, Type *type, Align align, Access kind) {
-    return Place{&inst, pointer, dl.getTypeStoreSize(type).getFixedValue(),
-                 align.value(), kind};
+    uint64_t bytes = dl.getTypeStoreSize(type).getFixedValue();
+    uint64_t most = std::min<uint64_t>(16, bit_ceil(bytes));
+    return Place{&inst, pointer, bytes, std::min(align.value(), most), kind};
   };
   if (auto *load = dyn_cast<LoadInst>(&inst)) {
     if (isOfThread(*load, dl))
@@ -93,7 +95,8 @@ public:
 
   size_t run() {
     for (Function &function : module)
-      if (!function.isDeclaration() && !function.getName().ends_with(".entry"))
+      if (!function.isDeclaration() &&
+          !function.getName().starts_with(entryPrefix))
         runOn(function);
     return sites;
   }
@@ -102,9 +105,13 @@ private:
   void runOn(Function &function) {
     std::vector<Place> places;
     std::vector<MemIntrinsic *> copies;
+    std::vector<BinaryOperator *> divisions;
     for (Instruction &inst : instructions(function)) {
       if (auto *copy = dyn_cast<MemIntrinsic>(&inst))
         copies.push_back(copy);
+      if (inst.isIntDivRem() && inst.getType()->isIntegerTy() &&
+          !isa<ConstantInt>(inst.getOperand(1)))
+        divisions.push_back(cast<BinaryOperator>(&inst));
       if (std::optional<Place> place = placeOf(inst, dl))
         if (!isa<AllocaInst>(getUnderlyingObject(place->pointer)))
           places.push_back(*place);
@@ -112,8 +119,35 @@ private:
     thread = function.getArg(0);
     for (MemIntrinsic *copy : copies)
       checkCopy(*copy);
+    for (BinaryOperator *division : divisions)
+      checkDivision(*division);
     for (const Place &place : places)
       check(place);
+  }
+
+  void checkDivision(BinaryOperator &division) {
+    IRBuilder<> builder(&division);
+    Type *type = division.getType();
+    Value *dividend = division.getOperand(0);
+    Value *divisor = division.getOperand(1);
+    Value *isBad = builder.CreateIsNull(divisor);
+    if (division.getOpcode() == Instruction::SDiv ||
+        division.getOpcode() == Instruction::SRem) {
+      APInt least = APInt::getSignedMinValue(type->getIntegerBitWidth());
+      Value *overflows = builder.CreateAnd(
+          builder.CreateICmpEQ(dividend, ConstantInt::get(type, least)),
+          builder.CreateICmpEQ(divisor, Constant::getAllOnesValue(type)));
+      isBad = builder.CreateOr(isBad, overflows);
+    }
+    builder.SetInsertPoint(unlikely(isBad, division));
+    callRuntime(builder, "fuse_divide", {thread});
+  }
+
+  /// The end of a new block that runs if the condition holds.
+  Instruction *unlikely(Value *condition, Instruction &before) {
+    return SplitBlockAndInsertIfThen(
+        condition, before.getIterator(), false,
+        MDBuilder(module.getContext()).createBranchWeights(1, 1 << 20));
   }
 
   void checkCopy(MemIntrinsic &copy) {
@@ -185,10 +219,7 @@ private:
       Value *rest = builder.CreateAnd(address, place.align - 1);
       isBad = builder.CreateOr(isBad, builder.CreateIsNotNull(rest));
     }
-    Instruction *slow = SplitBlockAndInsertIfThen(
-        isBad, place.inst->getIterator(), false,
-        MDBuilder(module.getContext()).createBranchWeights(1, 1 << 20));
-    builder.SetInsertPoint(slow);
+    builder.SetInsertPoint(unlikely(isBad, *place.inst));
     callRuntime(builder, "fuse_access",
                 {thread, address, builder.getInt64(place.bytes),
                  builder.getInt32(place.align),

@@ -255,7 +255,7 @@ Value *IntrinsicCall::asyncCopy(StringRef which) {
   return done();
 }
 
-/// Fences, address spaces, hints.
+/// Fences, address spaces, hints, traps.
 Value *IntrinsicCall::memoryRelated() {
   if (name.starts_with("membar.") || name.starts_with("fence.sc.") ||
       name.starts_with("fence.acq")) {
@@ -264,6 +264,8 @@ Value *IntrinsicCall::memoryRelated() {
   }
   if (name.starts_with("prefetch"))
     return done();
+  if (name == "llvm.trap" || name == "llvm.debugtrap")
+    return callRuntime("fuse_trap", builder.getVoidTy(), {}), done();
   if (name == "nanosleep")
     return callRuntime("fuse_pause", builder.getVoidTy(), {}), done();
   if (name != "isspacep.shared" && name != "isspacep.global")

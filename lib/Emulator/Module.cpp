@@ -25,6 +25,7 @@
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Support/raw_ostream.h"
+#include "llvm/Transforms/Scalar/ScalarizeMaskedMemIntrin.h"
 
 using namespace fuse::emulator;
 using namespace llvm;
@@ -100,8 +101,36 @@ static void forgetAttributes(Module &module) {
   }
 }
 
-/// -O2 but for the vectorisers: lanes are threads already, and masked accesses
-/// would have to be checked.
+namespace {
+/// The analyses that passes need, for a machine or for none.
+struct Analyses {
+  explicit Analyses(PassBuilder &builder) {
+    builder.registerModuleAnalyses(modules);
+    builder.registerCGSCCAnalyses(components);
+    builder.registerFunctionAnalyses(functions);
+    builder.registerLoopAnalyses(loops);
+    builder.crossRegisterProxies(loops, functions, components, modules);
+  }
+  LoopAnalysisManager loops;
+  FunctionAnalysisManager functions;
+  CGSCCAnalysisManager components;
+  ModuleAnalysisManager modules;
+};
+} // namespace
+
+/// Masked accesses become branches around single ones, which can be checked:
+/// with no machine known, none has instructions for them.
+static void splitMasked(Module &module) {
+  PassBuilder builder;
+  Analyses analyses(builder);
+  ModulePassManager passes;
+  passes.addPass(
+      createModuleToFunctionPassAdaptor(ScalarizeMaskedMemIntrinPass()));
+  passes.run(module, analyses.modules);
+}
+
+/// As -O2 is but for the vectorisers: lanes are threads already, and masked
+/// accesses would come of them.
 static void optimize(Module &module, TargetMachine &machine,
                      OptimizationLevel level) {
   PipelineTuningOptions options;
@@ -109,16 +138,8 @@ static void optimize(Module &module, TargetMachine &machine,
   options.SLPVectorization = false;
   options.LoopInterleaving = false;
   PassBuilder builder(&machine, options);
-  LoopAnalysisManager loops;
-  FunctionAnalysisManager functions;
-  CGSCCAnalysisManager components;
-  ModuleAnalysisManager modules;
-  builder.registerModuleAnalyses(modules);
-  builder.registerCGSCCAnalyses(components);
-  builder.registerFunctionAnalyses(functions);
-  builder.registerLoopAnalyses(loops);
-  builder.crossRegisterProxies(loops, functions, components, modules);
-  builder.buildPerModuleDefaultPipeline(level).run(module, modules);
+  Analyses analyses(builder);
+  builder.buildPerModuleDefaultPipeline(level).run(module, analyses.modules);
 }
 
 static Expected<std::unique_ptr<orc::LLJIT>>
@@ -194,7 +215,7 @@ static Error checkLocalMemory(const Module &module) {
         if (auto size = local->getAllocationSize(module.getDataLayout()))
           bytes += size->getFixedValue();
     if (bytes > limit)
-      return createStringError("'" + function.getName() + "' needs " +
+      return createStringError("'" + deviceName(function) + "' needs " +
                                Twine(bytes) +
                                " bytes of local memory a thread, at most " +
                                Twine(limit) + " are emulated");
@@ -202,8 +223,9 @@ static Error checkLocalMemory(const Module &module) {
   return Error::success();
 }
 
-static Error compile(LoadedModule &loaded, std::unique_ptr<Module> module,
-                     std::unique_ptr<LLVMContext> context,
+/// Takes the module and its context if there is no error.
+static Error compile(LoadedModule &loaded, std::unique_ptr<Module> &module,
+                     std::unique_ptr<LLVMContext> &context,
                      const Translation &translation) {
   auto builder = hostMachine();
   if (!builder)
@@ -212,6 +234,7 @@ static Error compile(LoadedModule &loaded, std::unique_ptr<Module> module,
   if (!machine)
     return machine.takeError();
   retarget(*module, **machine);
+  splitMasked(*module);
   optimize(*module, **machine, OptimizationLevel::O2);
   if (Error error = checkLocalMemory(*module))
     return error;
@@ -248,8 +271,7 @@ Expected<LoadedModule *> fuse::emulator::loadModule(StringRef image) {
   if (!translation)
     return translation.takeError();
   auto loaded = std::make_unique<LoadedModule>();
-  if (Error error = compile(*loaded, std::move(*module), std::move(context),
-                            *translation))
+  if (Error error = compile(*loaded, *module, context, *translation))
     return failure("CUDA_ERROR_INVALID_IMAGE", toString(std::move(error)));
   return loaded.release();
 }

@@ -11,7 +11,7 @@
 //   define ptx_kernel void @k(ptr %a)     define void @k(ptr %thread, ptr %a)
 //     call i32 @llvm.nvvm...tid.x()   =>    load of a field of %thread
 //     @tile (addrspace 3)                   load of %thread's table of them
-//                                         define void @k.entry(ptr %thread,
+//                                         define void @entry.k(ptr %thread,
 //                                                              ptr %params)
 //
 //===----------------------------------------------------------------------===//
@@ -63,12 +63,20 @@ static Error checkCalls(Module &module) {
   return Error::success();
 }
 
-static Error checkKernel(const Function &function) {
-  for (const Argument &argument : function.args())
-    if (argument.hasByValAttr())
-      return invalid("kernel '" + function.getName() + "' takes argument " +
-                     Twine(argument.getArgNo()) +
-                     " by value in memory, which is not emulated");
+/// What a translated module cannot have, beside calls.
+static Error checkContents(const Module &module) {
+  if (!module.alias_empty() || !module.ifunc_empty())
+    return invalid("aliases are not emulated");
+  for (const Function &function : module)
+    for (const Argument &argument : function.args())
+      if (argument.hasByValAttr() && !function.isDeclaration())
+        return invalid("'" + function.getName() + "' takes argument " +
+                       Twine(argument.getArgNo()) +
+                       " by value in memory, which is not emulated");
+  for (const GlobalVariable &variable : module.globals())
+    if (variable.isDeclaration() && variable.getAddressSpace() != 3)
+      return invalid("variable '" + variable.getName() +
+                     "' is declared, but the module lacks it");
   return Error::success();
 }
 
@@ -104,7 +112,7 @@ public:
       for (User *user : make_early_inc_range(from->users())) {
         auto *call = dyn_cast<CallInst>(user);
         if (!call || call->getCalledOperand() != from)
-          return invalid("the address of '" + to->getName() +
+          return invalid("the address of '" + deviceName(*to) +
                          "' is taken, which is not emulated");
         redirect(*call, *to);
       }
@@ -118,11 +126,10 @@ private:
     SmallVector<Type *> types = {PointerType::get(module.getContext(), 0)};
     append_range(types, from.getFunctionType()->params());
     auto *type = FunctionType::get(from.getReturnType(), types, false);
-    // Not internal: no pass then changes the parameters.
+    // Not internal: no pass then changes the parameters. Renamed: nothing of
+    // the host is called so.
     Function *to = Function::Create(type, GlobalValue::ExternalLinkage,
-                                    "device.function", module);
-    if (from.hasName())
-      to->takeName(&from);
+                                    devicePrefix + from.getName(), module);
     if (from.getCallingConv() == CallingConv::PTX_Kernel)
       to->addFnAttr(Attribute::NoInline); // apart from its entry
     to->splice(to->begin(), &from);
@@ -229,7 +236,9 @@ static Error replaceShared(Module &module, ArrayRef<GlobalVariable *> shared) {
 static Error replaceIntrinsics(Module &module) {
   uint32_t site = 0;
   for (Function &function : make_early_inc_range(module)) {
-    if (!function.getName().starts_with("llvm.nvvm."))
+    bool isTrap = function.getIntrinsicID() == Intrinsic::trap ||
+                  function.getIntrinsicID() == Intrinsic::debugtrap;
+    if (!isTrap && !function.getName().starts_with("llvm.nvvm."))
       continue;
     for (User *user : make_early_inc_range(function.users())) {
       auto *call = dyn_cast<CallInst>(user);
@@ -242,7 +251,7 @@ static Error replaceIntrinsics(Module &module) {
   return Error::success();
 }
 
-/// void @<name>.entry(ptr %thread, ptr %params): %params is an array of
+/// void @entry.<name>(ptr %thread, ptr %params): %params is an array of
 /// pointers to the arguments.
 static void addEntry(Function &kernel, StringRef name) {
   LLVMContext &context = kernel.getContext();
@@ -264,13 +273,12 @@ static void addEntry(Function &kernel, StringRef name) {
   builder.CreateRetVoid();
 }
 
-/// Device variables keep their names, to be found after compilation.
+/// Device variables get names by which they are found after compilation.
 static void exportGlobals(Module &module, Translation &result) {
   for (auto [index, variable] : enumerate(module.globals())) {
     if (variable.getName().starts_with("llvm."))
       continue;
-    if (!variable.hasName())
-      variable.setName("device.variable" + Twine(index));
+    variable.setName(devicePrefix + "variable" + Twine(index));
     variable.setLinkage(GlobalValue::ExternalLinkage);
     variable.setVisibility(GlobalValue::DefaultVisibility);
     result.globals.push_back(variable.getName().str());
@@ -282,15 +290,15 @@ Expected<Translation> fuse::emulator::translate(Module &module) {
   StripDebugInfo(module);
   if (Error error = checkCalls(module))
     return std::move(error);
+  if (Error error = checkContents(module))
+    return std::move(error);
   std::vector<GlobalVariable *> shared = sharedVariables(module);
   for (Function &function : module) {
     if (function.getCallingConv() != CallingConv::PTX_Kernel)
       continue;
-    if (Error error = checkKernel(function))
-      return std::move(error);
     TranslatedKernel kernel;
     kernel.name = function.getName().str();
-    kernel.entry = kernel.name + ".entry";
+    kernel.entry = (entryPrefix + kernel.name).str();
     kernel.maxThreads = std::max(threadsOf(function, "nvvm.reqntid"),
                                  threadsOf(function, "nvvm.maxntid"));
     layOut(kernel, function, shared, module.getDataLayout());
@@ -303,7 +311,8 @@ Expected<Translation> fuse::emulator::translate(Module &module) {
   if (Error error = replaceIntrinsics(module))
     return std::move(error);
   for (const TranslatedKernel &kernel : result.kernels)
-    addEntry(*module.getFunction(kernel.name), kernel.entry);
+    addEntry(*module.getFunction((devicePrefix + kernel.name).str()),
+             kernel.entry);
   exportGlobals(module, result);
   return result;
 }

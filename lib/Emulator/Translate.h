@@ -21,6 +21,16 @@
 
 namespace fuse::emulator {
 
+/// Names of functions that the host calls, and of those that take the state of
+/// a thread first.
+inline constexpr llvm::StringLiteral entryPrefix = "entry.";
+inline constexpr llvm::StringLiteral devicePrefix = "device.";
+
+/// The name of a function before its translation.
+inline llvm::StringRef deviceName(const llvm::Function &function) {
+  return function.getName().drop_front(devicePrefix.size());
+}
+
 /// A kernel of a translated module.
 struct TranslatedKernel {
   std::string name, entry;
