@@ -222,6 +222,10 @@ void Block::warpOp(ThreadState &thread, uint32_t op, uint32_t mask,
   if (!(mask >> thread.lane & 1))
     fail(thread, nameOf(op) + " by a thread that is not in its member mask");
   bool isAligned = op >= LoadMatrix;
+  if (isAligned && warp.exists != ~0u)
+    fail(thread, nameOf(op) + " in a warp of " +
+                     std::to_string(llvm::popcount(warp.exists)) +
+                     " threads, expected 32");
   size_t at = 0;
   while (at < warp.open.size() &&
          (warp.open[at].op != op || warp.open[at].mask != mask ||

@@ -86,13 +86,13 @@ static Error checkShared(const Kernel &kernel, const LaunchShape &shape,
   return Error::success();
 }
 
-static unsigned workerCount(uint64_t blocks) {
+static Expected<unsigned> workerCount(uint64_t blocks) {
   uint64_t count = std::max(1u, std::thread::hardware_concurrency());
-  if (const char *text = std::getenv("FUSE_EMULATOR_THREADS")) {
-    uint64_t asked = 0;
-    if (!StringRef(text).getAsInteger(10, asked) && asked > 0)
-      count = asked;
-  }
+  if (const char *text = std::getenv("FUSE_EMULATOR_THREADS"))
+    if (StringRef(text).getAsInteger(10, count) || count == 0)
+      return createStringError("FUSE_EMULATOR_THREADS is '%s', expected a "
+                               "number of at least 1",
+                               text);
   return std::min<uint64_t>({count, maxWorkers, blocks});
 }
 
@@ -139,11 +139,26 @@ struct Progress {
 };
 } // namespace
 
+static void runOnWorkers(const LaunchPlan &plan, uint64_t blocks,
+                         unsigned count, Progress &progress) {
+  // They live as long as the process.
+  static auto *workers = new std::vector<std::unique_ptr<Block>>;
+  while (workers->size() < count)
+    workers->push_back(std::make_unique<Block>());
+  for (unsigned index = 0; index < count; ++index)
+    (*workers)[index]->setUp(plan);
+  std::vector<std::thread> threads;
+  for (unsigned index = 1; index < count; ++index)
+    threads.emplace_back(
+        [&, index] { progress.runBlocks(*(*workers)[index], blocks); });
+  progress.runBlocks(*(*workers)[0], blocks);
+  for (std::thread &thread : threads)
+    thread.join();
+}
+
 Error fuse::emulator::launch(const Kernel &kernel, const LaunchShape &shape,
                              void **params) {
-  // One launch at a time; the workers live as long as the process.
-  static std::mutex launching;
-  static auto *workers = new std::vector<std::unique_ptr<Block>>;
+  static std::mutex launching; // one launch at a time
   std::lock_guard<std::mutex> lock(launching);
   Expected<Device> limits = device();
   if (!limits)
@@ -152,21 +167,12 @@ Error fuse::emulator::launch(const Kernel &kernel, const LaunchShape &shape,
     return error;
   if (Error error = checkShared(kernel, shape, *limits))
     return error;
-  LaunchPlan plan = planOf(kernel, shape, params);
   uint64_t blocks = shape.grid[0] * shape.grid[1] * shape.grid[2];
-  unsigned count = workerCount(blocks);
-  while (workers->size() < count)
-    workers->push_back(std::make_unique<Block>());
+  Expected<unsigned> count = workerCount(blocks);
+  if (!count)
+    return count.takeError();
   Progress progress;
-  std::vector<std::thread> threads;
-  for (unsigned index = 0; index < count; ++index)
-    (*workers)[index]->setUp(plan);
-  for (unsigned index = 1; index < count; ++index)
-    threads.emplace_back(
-        [&, index] { progress.runBlocks(*(*workers)[index], blocks); });
-  progress.runBlocks(*(*workers)[0], blocks);
-  for (std::thread &thread : threads)
-    thread.join();
+  runOnWorkers(planOf(kernel, shape, params), blocks, *count, progress);
   if (progress.report.empty())
     return Error::success();
   return createStringError(progress.report);

@@ -25,6 +25,9 @@
 // RUN: env FUSE_EMULATOR_DEVICE=sm_1 not %python %tools/emulate.py %s 2>&1 | FileCheck %s --check-prefix=DEVICE
 // DEVICE: error: {{.*}}sm_1
 
+// RUN: env FUSE_EMULATOR_THREADS=none not %python %tools/emulate.py %s 2>&1 | FileCheck %s --check-prefix=HOST
+// HOST: error: FUSE_EMULATOR_THREADS is 'none', expected a number of at least 1
+
 // More static shared memory than ptxas takes, and a block of another size than the kernel states.
 // RUN: sed 's/12288x/12289x/g' %s | not %python %tools/emulate.py - 2>&1 | FileCheck %s --check-prefix=STATIC
 // STATIC: error: CUDA_ERROR_INVALID_VALUE: kernel 'big' has 49156 bytes of static shared memory, at most 49152 are allowed
