@@ -22,10 +22,13 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/Verifier.h"
 #include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/CrashRecoveryContext.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Transforms/Scalar/ScalarizeMaskedMemIntrin.h"
+#include <mutex>
+#include <optional>
 
 using namespace fuse::emulator;
 using namespace llvm;
@@ -260,9 +263,7 @@ static Error compile(LoadedModule &loaded, std::unique_ptr<Module> &module,
   return lookUp(loaded, left, bytes, sites);
 }
 
-Expected<LoadedModule *> fuse::emulator::loadModule(StringRef image) {
-  InitializeNativeTarget();
-  InitializeNativeTargetAsmPrinter();
+static Expected<LoadedModule *> load(StringRef image) {
   auto context = std::make_unique<LLVMContext>();
   auto module = parse(image, *context);
   if (!module)
@@ -274,6 +275,23 @@ Expected<LoadedModule *> fuse::emulator::loadModule(StringRef image) {
   if (Error error = compile(*loaded, *module, context, *translation))
     return failure("CUDA_ERROR_INVALID_IMAGE", toString(std::move(error)));
   return loaded.release();
+}
+
+Expected<LoadedModule *> fuse::emulator::loadModule(StringRef image) {
+  InitializeNativeTarget();
+  InitializeNativeTargetAsmPrinter();
+  // LLVM's reader ends the process on some corrupt modules.
+  static std::mutex loading;
+  std::lock_guard<std::mutex> lock(loading);
+  std::optional<Expected<LoadedModule *>> result;
+  CrashRecoveryContext::Enable();
+  CrashRecoveryContext recovery;
+  bool isDone = recovery.RunSafely([&] { result.emplace(load(image)); });
+  CrashRecoveryContext::Disable();
+  if (!isDone)
+    return failure("CUDA_ERROR_INVALID_IMAGE",
+                   "corrupt bitcode: LLVM fails on it");
+  return std::move(*result);
 }
 
 void fuse::emulator::unloadModule(LoadedModule *module) {

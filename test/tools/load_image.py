@@ -5,8 +5,9 @@
 
 Usage: load_image.py FILE [--kernel=NAME] [--cut=BYTES] [--flip=BYTE]
 
-A FILE that ends in .ll is assembled first, by llvm-as on PATH. --kernel looks a kernel up and launches it with one
-block of 32 threads and no arguments. --cut keeps the first BYTES only, --flip inverts the byte at an offset.
+A FILE that ends in .ll is assembled first, as it is, by llvm-as on PATH. --kernel looks a kernel up and launches it
+with one block of 32 threads and no arguments. --cut keeps the first BYTES only, --flip inverts the byte at an
+offset.
 """
 
 from __future__ import annotations
@@ -52,7 +53,9 @@ def main() -> None:
     parser.add_argument("--flip", type=int)
     options = parser.parse_args()
     if options.file.suffix == ".ll":
-        content = subprocess.run(["llvm-as", options.file, "-o", "-"], stdout=subprocess.PIPE, check=True).stdout
+        content = subprocess.run(
+            ["llvm-as", "--disable-verify", options.file, "-o", "-"], stdout=subprocess.PIPE, check=True
+        ).stdout
     else:
         content = options.file.read_bytes()
     data = bytearray(content[: options.cut])
