@@ -6,7 +6,7 @@ ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 LLVM_BIN=/usr/lib/llvm-22/bin
 # What a build needs; Debian 12 has LLVM 22 in its security suite.
 BUILD_PACKAGES=(libmlir-22-dev mlir-22-tools llvm-22-dev llvm-22-tools clang-22 lld-22 libomp-22-dev
-  cmake ninja-build ccache python3)
+  libboost-context-dev cmake ninja-build ccache python3)
 # The precompiled header is the same for every file, whenever it was made.
 export CCACHE_SLOPPINESS=${CCACHE_SLOPPINESS:-pch_defines,time_macros}
 

@@ -1,5 +1,7 @@
 """lit configuration: fuse-opt and, where a test asks for it, stock mlir-opt with the plugin."""
 
+import contextlib
+import ctypes
 import os
 
 import lit.formats
@@ -21,6 +23,11 @@ config.substitutions += [
     ("%mlir_opt_fuse", f"mlir-opt --load-dialect-plugin={plugin} --load-pass-plugin={plugin}"),
     ("%fuse_src", config.fuse_source_dir),
     ("%fuse_bin", build_bin),
+    ("%fuse_lib", os.path.join(config.fuse_build_dir, "lib")),
     ("%tools", os.path.join(config.fuse_source_dir, "test", "tools")),
     ("%python", config.python_executable),
 ]
+
+with contextlib.suppress(OSError):
+    ctypes.CDLL("libcuda.so.1")
+    config.available_features.add("cuda")
