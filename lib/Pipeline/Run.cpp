@@ -172,6 +172,10 @@ static llvm::Expected<bool> runParsed(const RunOptions &options,
   llvm::Expected<func::FuncOp> entry = findEntry(module, options.entry);
   if (!entry)
     return entry.takeError();
+  if (options.compare && parseGpuTarget(options.target))
+    return llvm::createStringError(
+        "--compare has nothing to compare with: a program for --target=" +
+        options.target + " holds its kernels already");
   llvm::Expected<Arguments> arguments = makeArguments(options, *entry);
   if (!arguments)
     return arguments.takeError();

@@ -88,6 +88,14 @@ static double speedup(const RunResult &result) {
   return fused > 0 ? summarize(result.unfused->seconds).p50 / fused : 0;
 }
 
+static StringRef titleOf(const RunOptions &options) {
+  if (std::optional<GpuTarget> gpu = parseGpuTarget(options.target))
+    return gpu->emulated ? "emulated: wall time of the emulation, not a GPU's"
+                         : "on the GPU, with the copies that the program makes";
+  static constexpr StringLiteral titles[] = {"unfused", "folded", "fused"};
+  return titles[unsigned(options.mode)];
+}
+
 void fuse::printTable(const RunResult &result, raw_ostream &out) {
   Expected<Device> device = loadDevice(result.options.target);
   if (!device)
@@ -95,10 +103,8 @@ void fuse::printTable(const RunResult &result, raw_ostream &out) {
   const Device *known = device ? &*device : nullptr;
   if (result.unfused && result.options.repeat)
     printVariant(out, "unfused", *result.unfused, known);
-  static constexpr StringLiteral titles[] = {"unfused", "folded", "fused"};
   if (result.options.repeat)
-    printVariant(out, titles[unsigned(result.options.mode)], result.main,
-                 known);
+    printVariant(out, titleOf(result.options), result.main, known);
   if (!result.unfused)
     return;
   if (result.options.repeat)

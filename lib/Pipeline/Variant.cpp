@@ -98,6 +98,21 @@ llvm::Error Variant::compile(ModuleOp module, const RunOptions &options) {
   return llvm::Error::success();
 }
 
+llvm::Error Variant::compileForGpu(ModuleOp module, const RunOptions &options,
+                                   const GpuTarget &target) {
+  if (llvm::Error error = lowerGpuProgram(module, body.name, target))
+    return error;
+  std::vector<std::string> libraries = options.sharedLibs;
+  libraries.push_back(runtimeLibrary(target));
+  constexpr unsigned optLevel = 2;
+  auto compiled = Program::compile(module, optLevel, libraries);
+  if (!compiled)
+    return compiled.takeError();
+  program = std::move(*compiled);
+  program->initialize();
+  return llvm::Error::success();
+}
+
 void Variant::readKernels(ModuleOp lowered) {
   auto calls = lowered->getAttrOfType<ArrayAttr>(kKernelCallsAttr);
   if (!calls)
@@ -167,11 +182,14 @@ Variant::create(ModuleOp module, const RunOptions &options, RunMode mode,
   variant->buffers = arguments.buffers;
   double start = now();
   OwningOpRef<ModuleOp> copy = module.clone();
-  if (llvm::Error error = variant->plan(*copy, options, mode))
-    return std::move(error);
+  std::optional<GpuTarget> gpu = parseGpuTarget(options.target);
+  if (!gpu)
+    if (llvm::Error error = variant->plan(*copy, options, mode))
+      return std::move(error);
   if (llvm::Error error = variant->bind(*copy, options))
     return std::move(error);
-  if (llvm::Error error = variant->compile(*copy, options))
+  if (llvm::Error error = gpu ? variant->compileForGpu(*copy, options, *gpu)
+                              : variant->compile(*copy, options))
     return std::move(error);
   if (variant->prepare) {
     Entry &first = *variant->prepare;
@@ -193,11 +211,13 @@ Variant::create(ModuleOp module, const RunOptions &options, RunMode mode,
   if (!call)
     return call.takeError();
   variant->call = std::move(*call);
-  auto timed = variant->program->prepare(body.name + ".timed", body.signature,
-                                         body.arguments);
-  if (!timed)
-    return timed.takeError();
-  variant->timedCall = std::move(*timed);
+  if (!gpu) {
+    auto timed = variant->program->prepare(body.name + ".timed", body.signature,
+                                           body.arguments);
+    if (!timed)
+      return timed.takeError();
+    variant->timedCall = std::move(*timed);
+  }
   variant->compileSeconds = now() - start - variant->prepareSeconds;
   return std::move(variant);
 }
@@ -214,6 +234,8 @@ double Variant::run() {
 }
 
 void Variant::runTimed() {
+  if (!timedCall)
+    return;
   KernelTimes &times = kernelTimes();
   times.seconds.assign(kernels.size(), 0.0);
   timedCall->run();

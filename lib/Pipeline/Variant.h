@@ -13,6 +13,7 @@
 #ifndef FUSE_LIB_PIPELINE_VARIANT_H
 #define FUSE_LIB_PIPELINE_VARIANT_H
 
+#include "GpuProgram.h"
 #include "fuse/Pipeline/Run.h"
 #include "fuse/Runtime/Program.h"
 #include "fuse/Runtime/Statistics.h"
@@ -61,6 +62,8 @@ private:
   llvm::Error plan(mlir::ModuleOp module, const RunOptions &options,
                    RunMode mode);
   llvm::Error compile(mlir::ModuleOp module, const RunOptions &options);
+  llvm::Error compileForGpu(mlir::ModuleOp module, const RunOptions &options,
+                            const GpuTarget &target);
   llvm::Error bind(mlir::ModuleOp planned, const RunOptions &options);
   void readKernels(mlir::ModuleOp lowered);
 

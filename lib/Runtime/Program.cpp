@@ -156,6 +156,8 @@ Program::compile(mlir::ModuleOp module, unsigned optLevel,
   return std::move(program);
 }
 
+void Program::initialize() { engine->initialize(); }
+
 //===----------------------------------------------------------------------===//
 // Calls
 //===----------------------------------------------------------------------===//

@@ -1,6 +1,7 @@
 // Without a CUDA driver the program ends with status 1 before anything of it runs.
 // UNSUPPORTED: cuda
 // RUN: not %python %tools/emulate.py %s --library=fuse_cuda 2>&1 | FileCheck %s --implicit-check-not=ran
+// RUN: not fuse-run %s --target=cuda 2>&1 | FileCheck %s --implicit-check-not=program
 // CHECK: error: no CUDA driver found: libcuda.so.1: cannot open shared object file
 
 module attributes {gpu.container_module} {

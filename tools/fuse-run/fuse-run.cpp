@@ -25,7 +25,10 @@ struct Options {
   cl::opt<std::string> entry{"entry", cl::desc("function to run"),
                              cl::init("main"), cl::cat(category)};
   cl::opt<std::string> target{
-      "target", cl::desc("device that the plan is made for (default: cpu)"),
+      "target",
+      cl::desc("device that the plan is made for (default: cpu), or "
+               "emulator, cuda for a program with GPU kernels "
+               "(emulator:sm_90)"),
       cl::init("cpu"), cl::cat(category)};
   cl::opt<fuse::RunMode> mode{
       "mode", cl::desc("how much is fused"),

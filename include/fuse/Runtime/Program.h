@@ -57,6 +57,9 @@ public:
           llvm::ArrayRef<std::string> sharedLibs);
   ~Program();
 
+  /// Runs the program's global constructors (they load GPU modules).
+  void initialize();
+
   /// A call that was prepared: arguments are bound, run it as often as wanted.
   class Call;
   llvm::Expected<std::unique_ptr<Call>>

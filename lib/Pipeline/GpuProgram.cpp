@@ -1,0 +1,91 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the fuse project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+//   gpu.launch_func, gpu.module   ==>   calls of mgpu*, bitcode or PTX
+//
+//===----------------------------------------------------------------------===//
+
+#include "GpuProgram.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/GPU/Pipelines/Passes.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+
+using namespace mlir;
+using namespace fuse;
+
+std::optional<GpuTarget> fuse::parseGpuTarget(StringRef target) {
+  auto [machine, chip] = target.split(':');
+  if (machine != "emulator" && machine != "cuda")
+    return std::nullopt;
+  GpuTarget result;
+  result.emulated = machine == "emulator";
+  if (!chip.empty())
+    result.chip = chip.str();
+  return result;
+}
+
+/// The least PTX version for each chip that LLVM 22 compiles mma.sync and
+/// cp.async for ("PTX ISA", Release Notes: 8.0 knows sm_75 to sm_90, 8.6
+/// sm_100).
+static llvm::Expected<StringRef> ptxOf(StringRef chip) {
+  static constexpr std::pair<StringLiteral, StringLiteral> known[] = {
+      {"sm_75", "+ptx80"}, {"sm_80", "+ptx80"}, {"sm_86", "+ptx80"},
+      {"sm_89", "+ptx80"}, {"sm_90", "+ptx80"}, {"sm_100", "+ptx86"}};
+  std::string names;
+  for (auto [name, version] : known) {
+    if (name == chip)
+      return version;
+    names += (names.empty() ? "" : ", ") + name.str();
+  }
+  return llvm::createStringError("unknown chip '" + chip + "', known are " +
+                                 names);
+}
+
+llvm::Error fuse::lowerGpuProgram(ModuleOp module, StringRef entry,
+                                  const GpuTarget &target) {
+  llvm::Expected<StringRef> ptx = ptxOf(target.chip);
+  if (!ptx)
+    return ptx.takeError();
+  bool launches = module
+                      ->walk([](Operation *op) {
+                        return isa<gpu::LaunchOp, gpu::LaunchFuncOp>(op)
+                                   ? WalkResult::interrupt()
+                                   : WalkResult::advance();
+                      })
+                      .wasInterrupted();
+  if (!launches)
+    return llvm::createStringError(
+        "the program launches no GPU kernel (gpu.launch, gpu.launch_func); "
+        "linalg is lowered for --target=cpu only");
+  module.lookupSymbol<func::FuncOp>(entry)->setAttr(
+      LLVM::LLVMDialect::getEmitCWrapperAttrName(),
+      UnitAttr::get(module.getContext()));
+  gpu::GPUToNVVMPipelineOptions options;
+  options.cubinChip = target.chip;
+  options.cubinFeatures = ptx->str();
+  options.cubinFormat = target.emulated ? "llvm" : "isa";
+  PassManager pm(module.getContext());
+  gpu::buildLowerToNVVMPassPipeline(pm, options);
+  if (failed(pm.run(module)))
+    return llvm::createStringError("lowering to the GPU failed");
+  return llvm::Error::success();
+}
+
+std::string fuse::runtimeLibrary(const GpuTarget &target) {
+  static int anchor;
+  std::string tool = llvm::sys::fs::getMainExecutable(nullptr, &anchor);
+  SmallString<128> path(
+      llvm::sys::path::parent_path(llvm::sys::path::parent_path(tool)));
+  llvm::sys::path::append(
+      path, "lib", target.emulated ? "libfuse_emulator.so" : "libfuse_cuda.so");
+  return path.str().str();
+}
