@@ -66,8 +66,9 @@ private:
   llvm::Value *barrier(llvm::StringRef name);
   llvm::Value *warp(uint32_t op);
   llvm::Value *asyncCopy(llvm::StringRef name);
-  llvm::Value *math();        // MathIntrinsics.cpp
-  llvm::Value *conversion();  // MathIntrinsics.cpp
+  llvm::Value *math();       // MathIntrinsics.cpp
+  llvm::Value *conversion(); // MathIntrinsics.cpp
+  llvm::Value *narrowing(llvm::StringRef operation);
   llvm::Value *integerMath(); // MathIntrinsics.cpp
   llvm::Value *memoryRelated();
 
