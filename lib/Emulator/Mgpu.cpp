@@ -14,6 +14,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Watchdog.h"
 #include "fuse/Emulator/Emulator.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
@@ -39,6 +40,17 @@ using llvm::formatv;
 
 [[noreturn]] static void stop(llvm::Error error) {
   stop(llvm::toString(std::move(error)));
+}
+
+/// Seconds that a launch may take; 0 if FUSE_EMULATOR_TIMEOUT is not set.
+static unsigned timeout() {
+  const char *text = std::getenv("FUSE_EMULATOR_TIMEOUT");
+  unsigned seconds = 0;
+  if (text && (llvm::StringRef(text).getAsInteger(10, seconds) || seconds == 0))
+    stop(formatv("FUSE_EMULATOR_TIMEOUT is '{0}', expected a number of seconds "
+                 "of at least 1",
+                 text));
+  return seconds;
 }
 
 //===----------------------------------------------------------------------===//
@@ -76,7 +88,14 @@ FUSE_EXPORT void mgpuLaunchKernel(void *kernel, intptr_t gridX, intptr_t gridY,
   shape.grid = {uint64_t(gridX), uint64_t(gridY), uint64_t(gridZ)};
   shape.block = {uint64_t(blockX), uint64_t(blockY), uint64_t(blockZ)};
   shape.dynamicShared = uint32_t(dynamicShared);
-  if (llvm::Error error = launch(*static_cast<Kernel *>(kernel), shape, params))
+  const Kernel &launched = *static_cast<Kernel *>(kernel);
+  unsigned seconds = timeout();
+  Watchdog watchdog(seconds, [&] {
+    stop(formatv("CUDA_ERROR_LAUNCH_TIMEOUT: kernel '{0}' still runs after {1} "
+                 "s (FUSE_EMULATOR_TIMEOUT)",
+                 nameOf(launched), seconds));
+  });
+  if (llvm::Error error = launch(launched, shape, params))
     stop(std::move(error));
 }
 

@@ -307,3 +307,5 @@ const Kernel *fuse::emulator::findKernel(const LoadedModule &module,
       return &kernel;
   return nullptr;
 }
+
+StringRef fuse::emulator::nameOf(const Kernel &kernel) { return kernel.name; }
