@@ -64,8 +64,9 @@ FUSE_EXPORT void *mgpuModuleLoad(void *data, size_t size) {
   return *module;
 }
 
-FUSE_EXPORT void *mgpuModuleLoadJIT(void *data, int, size_t size) {
-  return mgpuModuleLoad(data, size);
+/// For modules of format `isa`: text that ends in a zero byte.
+FUSE_EXPORT void *mgpuModuleLoadJIT(void *data, int) {
+  return mgpuModuleLoad(data, std::strlen(static_cast<char *>(data)));
 }
 
 FUSE_EXPORT void mgpuModuleUnload(void *module) {
@@ -99,18 +100,19 @@ FUSE_EXPORT void mgpuLaunchKernel(void *kernel, intptr_t gridX, intptr_t gridY,
     stop(std::move(error));
 }
 
-FUSE_EXPORT void
-mgpuLaunchClusterKernel(void *kernel, intptr_t clusterX, intptr_t clusterY,
-                        intptr_t clusterZ, intptr_t gridX, intptr_t gridY,
-                        intptr_t gridZ, intptr_t blockX, intptr_t blockY,
-                        intptr_t blockZ, int32_t dynamicShared, void *stream,
-                        void **params, void **extra, size_t count) {
+FUSE_EXPORT void mgpuLaunchClusterKernel(void *kernel, intptr_t clusterX,
+                                         intptr_t clusterY, intptr_t clusterZ,
+                                         intptr_t gridX, intptr_t gridY,
+                                         intptr_t gridZ, intptr_t blockX,
+                                         intptr_t blockY, intptr_t blockZ,
+                                         int32_t dynamicShared, void *stream,
+                                         void **params, void **extra) {
   if (clusterX * clusterY * clusterZ != 1)
     stop(formatv("clusters of {0} x {1} x {2} blocks are not emulated, "
                  "expected 1 x 1 x 1",
                  clusterX, clusterY, clusterZ));
   mgpuLaunchKernel(kernel, gridX, gridY, gridZ, blockX, blockY, blockZ,
-                   dynamicShared, stream, params, extra, count);
+                   dynamicShared, stream, params, extra, 0);
 }
 
 //===----------------------------------------------------------------------===//

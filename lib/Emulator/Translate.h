@@ -47,6 +47,9 @@ struct Translation {
 /// Translates in place. The error names what is not known.
 llvm::Expected<Translation> translate(llvm::Module &module);
 
+/// Bytes of the variables of a function in local memory.
+uint64_t localBytes(const llvm::Function &function);
+
 /// Puts a check before each access to memory other than a thread's own; after
 /// optimisation, so that only accesses that are left are checked. Returns the
 /// number of checks.
