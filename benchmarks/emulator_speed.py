@@ -29,7 +29,14 @@ import gen_mma_matmul  # noqa: E402
 
 def settings(reference: str) -> argparse.Namespace:
     return argparse.Namespace(
-        reference=reference, rtol=1e-5, passes="", chip="sm_80", library="fuse_emulator", timeout=600, times=False
+        reference=reference,
+        rtol=1e-5,
+        passes="",
+        chip="sm_80",
+        format="llvm",
+        library="fuse_emulator",
+        timeout=600,
+        times=False,
     )
 
 

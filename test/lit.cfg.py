@@ -23,6 +23,7 @@ config.substitutions += [
     ("%mlir_opt_fuse", f"mlir-opt --load-dialect-plugin={plugin} --load-pass-plugin={plugin}"),
     ("%fuse_src", config.fuse_source_dir),
     ("%fuse_bin", build_bin),
+    ("%fuse_llvm_lib", config.llvm_lib_dir),
     ("%fuse_lib", os.path.join(config.fuse_build_dir, "lib")),
     ("%tools", os.path.join(config.fuse_source_dir, "test", "tools")),
     ("%python", config.python_executable),

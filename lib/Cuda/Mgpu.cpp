@@ -48,7 +48,7 @@ static void *load(void *data, int level) {
 
 FUSE_EXPORT void *mgpuModuleLoad(void *data, size_t) { return load(data, -1); }
 
-FUSE_EXPORT void *mgpuModuleLoadJIT(void *data, int level, size_t) {
+FUSE_EXPORT void *mgpuModuleLoadJIT(void *data, int level) {
   return load(data, level);
 }
 
@@ -86,7 +86,7 @@ FUSE_EXPORT void mgpuLaunchClusterKernel(void *function, intptr_t clusterX,
                                          intptr_t gridZ, intptr_t blockX,
                                          intptr_t blockY, intptr_t blockZ,
                                          int32_t shared, void *stream,
-                                         void **params, void **extra, size_t) {
+                                         void **params, void **extra) {
   if (!driver().cuLaunchKernelEx)
     stop("the CUDA driver lacks ", "cuLaunchKernelEx");
   allowShared(function, shared);

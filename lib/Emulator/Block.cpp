@@ -81,6 +81,7 @@ void Block::startThreads() {
     thread.sharedSize = plan->sharedBytes;
     thread.sharedTable = sharedTable.data();
     thread.sites = sites.data();
+    thread.stackEnd = fibers[index]->stackEnd();
     thread.block = this;
     thread.index = index;
     thread.copies.clear();

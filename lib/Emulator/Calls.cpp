@@ -111,6 +111,11 @@ static void trap(ThreadState *thread) {
   thread->block->fail(*thread, "CUDA_ERROR_ILLEGAL_INSTRUCTION: trap");
 }
 
+static void overflow(ThreadState *thread) {
+  thread->block->fail(*thread, "stack overflow: a thread has 256 KB for calls "
+                               "and local memory");
+}
+
 /// By zero, or of the least number by -1: undefined in LLVM IR, and an
 /// exception on some hosts.
 static void divide(ThreadState *thread) {
@@ -147,6 +152,7 @@ llvm::ArrayRef<Call> fuse::emulator::runtimeCalls() {
       {"fuse_is_shared", reinterpret_cast<void *>(isShared)},
       {"fuse_pause", reinterpret_cast<void *>(pause)},
       {"fuse_trap", reinterpret_cast<void *>(trap)},
+      {"fuse_overflow", reinterpret_cast<void *>(overflow)},
       {"fuse_divide", reinterpret_cast<void *>(divide)},
       {"fuse_permute", reinterpret_cast<void *>(permute)},
   };

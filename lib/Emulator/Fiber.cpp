@@ -49,3 +49,7 @@ void Fiber::yield() { impl->caller = std::move(impl->caller).resume(); }
 bool Fiber::owns(const void *address) const {
   return impl->top - reinterpret_cast<uintptr_t>(address) <= impl->bytes;
 }
+
+const void *Fiber::stackEnd() const {
+  return reinterpret_cast<const void *>(impl->top - impl->bytes);
+}

@@ -26,6 +26,8 @@ public:
   void yield();
   /// Whether the address is on this fiber's stack.
   bool owns(const void *address) const;
+  /// The lowest address of the stack, which grows down to it.
+  const void *stackEnd() const;
 
 private:
   struct Impl;

@@ -117,12 +117,31 @@ private:
           places.push_back(*place);
     }
     thread = function.getArg(0);
+    if (!function.hasFnAttribute(Attribute::NoInline)) // no kernel
+      checkStack(function);
     for (MemIntrinsic *copy : copies)
       checkCopy(*copy);
     for (BinaryOperator *division : divisions)
       checkDivision(*division);
     for (const Place &place : places)
       check(place);
+  }
+
+  /// On entry to a function that others call: what it needs must be left.
+  void checkStack(Function &function) {
+    constexpr uint64_t spare = 32 * 1024; // for registers and the emulator
+    IRBuilder<> builder(
+        &*function.getEntryBlock().getFirstNonPHIOrDbgOrAlloca());
+    Type *i64 = builder.getInt64Ty();
+    Value *frame = builder.CreateIntrinsic(
+        Intrinsic::frameaddress, {builder.getPtrTy()}, {builder.getInt32(0)});
+    Value *end =
+        loadField(builder, thread, offsetof(ThreadState, stackEnd), i64);
+    Value *left = builder.CreateSub(builder.CreatePtrToInt(frame, i64), end);
+    Value *isBad = builder.CreateICmpULT(
+        left, builder.getInt64(localBytes(function) + spare));
+    builder.SetInsertPoint(unlikely(isBad, *builder.GetInsertPoint()));
+    callRuntime(builder, "fuse_overflow", {thread});
   }
 
   void checkDivision(BinaryOperator &division) {
@@ -234,6 +253,16 @@ private:
   size_t sites = 0;
 };
 } // namespace
+
+uint64_t fuse::emulator::localBytes(const Function &function) {
+  uint64_t bytes = 0;
+  const DataLayout &dl = function.getParent()->getDataLayout();
+  for (const Instruction &inst : instructions(function))
+    if (auto *local = dyn_cast<AllocaInst>(&inst))
+      if (auto size = local->getAllocationSize(dl))
+        bytes += size->getFixedValue();
+  return bytes;
+}
 
 size_t fuse::emulator::instrument(Module &module) {
   return Instrumenter(module).run();

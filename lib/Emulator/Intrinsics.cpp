@@ -113,6 +113,9 @@ Value *IntrinsicCall::specialRegister(StringRef which) {
     return field(offsetof(ThreadState, warps), type);
   if (which == "dynamic_smem_size" || which == "dynamic.smem.size")
     return field(offsetof(ThreadState, dynamicShared), type);
+  if (which == "total_smem_size")
+    return builder.CreateTrunc(
+        field(offsetof(ThreadState, sharedSize), builder.getInt64Ty()), type);
   if (which == "smid")
     return i32(0);
   if (which == "nsmid")

@@ -29,6 +29,7 @@ using namespace llvm;
 /// Capability: the same from 5.0 on.
 static constexpr Dim3 gridLimits = {0x7fffffff, 65535, 65535};
 static constexpr Dim3 blockLimits = {1024, 1024, 64};
+constexpr uint64_t mostThreads = 1024;
 /// Static shared memory that ptxas accepts.
 constexpr uint64_t staticSharedLimit = 48 * 1024;
 /// Each host thread that runs blocks keeps the stacks of 1024 threads.
@@ -42,7 +43,13 @@ static Error invalidValue(const char *format, Ts &&...values) {
 
 static Expected<Device> device() {
   const char *name = std::getenv("FUSE_EMULATOR_DEVICE");
-  return loadDevice(name ? name : "sm_80");
+  Expected<Device> device = loadDevice(name ? name : "sm_80");
+  if (device && device->warpSize != warpSize)
+    return createStringError("device %s has warps of %d threads, %d are "
+                             "emulated",
+                             device->name.c_str(), int(device->warpSize),
+                             int(warpSize));
+  return device;
 }
 
 static Error checkDimensions(const Kernel &kernel, const LaunchShape &shape,
@@ -59,7 +66,7 @@ static Error checkDimensions(const Kernel &kernel, const LaunchShape &shape,
                           blockLimits[d]);
   }
   uint64_t threads = shape.block[0] * shape.block[1] * shape.block[2];
-  uint64_t limit = device.maxThreadsPerBlock;
+  uint64_t limit = std::min<uint64_t>(device.maxThreadsPerBlock, mostThreads);
   if (threads > limit)
     return invalidValue("kernel '{0}' launched with {1} threads a block, "
                         "device {2} has at most {3}",

@@ -176,30 +176,51 @@ static Value *toTf32(IRBuilder<> &builder, StringRef mode, Value *value) {
                               rounded);
 }
 
+/// Whether a conversion's name is of the first list or of the second; neither:
+/// no value.
+static std::optional<bool> isFirst(StringRef name, ArrayRef<StringRef> first,
+                                   ArrayRef<StringRef> second) {
+  if (is_contained(first, name))
+    return true;
+  if (is_contained(second, name))
+    return false;
+  return std::nullopt;
+}
+
 Value *IntrinsicCall::conversion() {
   auto [operation, mode] = name.split('.');
   Type *type = call.getType();
-  if (mode.consume_back(".ftz"))
-    return nullptr;
   if (operation == "f2tf32")
     return toTf32(builder, mode, arg(0));
-  bool isSigned = StringSwitch<bool>(operation)
-                      .Cases({"f2i", "f2ll", "d2i", "d2ll"}, true)
-                      .Default(false);
-  bool isUnsigned = StringSwitch<bool>(operation)
-                        .Cases({"f2ui", "f2ull", "d2ui", "d2ull"}, true)
-                        .Default(false);
-  if (isSigned || isUnsigned) {
-    Value *whole = roundTo(builder, mode, arg(0));
-    return whole ? builder.CreateIntrinsic(isSigned ? Intrinsic::fptosi_sat
-                                                    : Intrinsic::fptoui_sat,
+  if (std::optional<bool> isSigned =
+          isFirst(operation, {"f2i", "f2ll", "d2i", "d2ll"},
+                  {"f2ui", "f2ull", "d2ui", "d2ull"})) {
+    bool isFlushed = mode.consume_back(".ftz");
+    Value *operand = isFlushed ? flush(builder, arg(0)) : arg(0);
+    Value *whole = roundTo(builder, mode, operand);
+    return whole ? builder.CreateIntrinsic(*isSigned ? Intrinsic::fptosi_sat
+                                                     : Intrinsic::fptoui_sat,
                                            {type, whole->getType()}, {whole})
                  : nullptr;
   }
   if (mode != "rn")
     return nullptr;
+  if (std::optional<bool> isSigned =
+          isFirst(operation, {"i2f", "ll2f", "i2d", "ll2d"},
+                  {"ui2f", "ull2f", "ui2d", "ull2d"}))
+    return *isSigned ? builder.CreateSIToFP(arg(0), type)
+                     : builder.CreateUIToFP(arg(0), type);
+  return narrowing(operation);
+}
+
+/// To fewer bits, to nearest.
+Value *IntrinsicCall::narrowing(StringRef operation) {
+  Type *type = call.getType();
   if (operation == "f2bf16" || operation == "f2f16" || operation == "d2f")
     return builder.CreateFPTrunc(arg(0), type);
+  if (operation == "f2h")
+    return builder.CreateBitCast(
+        builder.CreateFPTrunc(arg(0), builder.getHalfTy()), type);
   if (operation != "ff2f16x2" && operation != "ff2bf16x2")
     return nullptr;
   Type *half = type->getScalarType(); // the second operand is the low half

@@ -14,6 +14,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "Watchdog.h"
 #include "fuse/Emulator/Emulator.h"
 #include "llvm/Support/FormatVariadic.h"
 #include "llvm/Support/raw_ostream.h"
@@ -41,6 +42,17 @@ using llvm::formatv;
   stop(llvm::toString(std::move(error)));
 }
 
+/// Seconds that a launch may take; 0 if FUSE_EMULATOR_TIMEOUT is not set.
+static unsigned timeout() {
+  const char *text = std::getenv("FUSE_EMULATOR_TIMEOUT");
+  unsigned seconds = 0;
+  if (text && (llvm::StringRef(text).getAsInteger(10, seconds) || seconds == 0))
+    stop(formatv("FUSE_EMULATOR_TIMEOUT is '{0}', expected a number of seconds "
+                 "of at least 1",
+                 text));
+  return seconds;
+}
+
 //===----------------------------------------------------------------------===//
 // Modules and launches
 //===----------------------------------------------------------------------===//
@@ -52,8 +64,9 @@ FUSE_EXPORT void *mgpuModuleLoad(void *data, size_t size) {
   return *module;
 }
 
-FUSE_EXPORT void *mgpuModuleLoadJIT(void *data, int, size_t size) {
-  return mgpuModuleLoad(data, size);
+/// For modules of format `isa`: text that ends in a zero byte.
+FUSE_EXPORT void *mgpuModuleLoadJIT(void *data, int) {
+  return mgpuModuleLoad(data, std::strlen(static_cast<char *>(data)));
 }
 
 FUSE_EXPORT void mgpuModuleUnload(void *module) {
@@ -76,22 +89,30 @@ FUSE_EXPORT void mgpuLaunchKernel(void *kernel, intptr_t gridX, intptr_t gridY,
   shape.grid = {uint64_t(gridX), uint64_t(gridY), uint64_t(gridZ)};
   shape.block = {uint64_t(blockX), uint64_t(blockY), uint64_t(blockZ)};
   shape.dynamicShared = uint32_t(dynamicShared);
-  if (llvm::Error error = launch(*static_cast<Kernel *>(kernel), shape, params))
+  const Kernel &launched = *static_cast<Kernel *>(kernel);
+  unsigned seconds = timeout();
+  Watchdog watchdog(seconds, [&] {
+    stop(formatv("CUDA_ERROR_LAUNCH_TIMEOUT: kernel '{0}' still runs after {1} "
+                 "s (FUSE_EMULATOR_TIMEOUT)",
+                 nameOf(launched), seconds));
+  });
+  if (llvm::Error error = launch(launched, shape, params))
     stop(std::move(error));
 }
 
-FUSE_EXPORT void
-mgpuLaunchClusterKernel(void *kernel, intptr_t clusterX, intptr_t clusterY,
-                        intptr_t clusterZ, intptr_t gridX, intptr_t gridY,
-                        intptr_t gridZ, intptr_t blockX, intptr_t blockY,
-                        intptr_t blockZ, int32_t dynamicShared, void *stream,
-                        void **params, void **extra, size_t count) {
+FUSE_EXPORT void mgpuLaunchClusterKernel(void *kernel, intptr_t clusterX,
+                                         intptr_t clusterY, intptr_t clusterZ,
+                                         intptr_t gridX, intptr_t gridY,
+                                         intptr_t gridZ, intptr_t blockX,
+                                         intptr_t blockY, intptr_t blockZ,
+                                         int32_t dynamicShared, void *stream,
+                                         void **params, void **extra) {
   if (clusterX * clusterY * clusterZ != 1)
     stop(formatv("clusters of {0} x {1} x {2} blocks are not emulated, "
                  "expected 1 x 1 x 1",
                  clusterX, clusterY, clusterZ));
   mgpuLaunchKernel(kernel, gridX, gridY, gridZ, blockX, blockY, blockZ,
-                   dynamicShared, stream, params, extra, count);
+                   dynamicShared, stream, params, extra, 0);
 }
 
 //===----------------------------------------------------------------------===//

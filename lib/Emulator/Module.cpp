@@ -212,11 +212,7 @@ static Expected<orc::JITTargetMachineBuilder> hostMachine() {
 static Error checkLocalMemory(const Module &module) {
   constexpr uint64_t limit = 192 * 1024;
   for (const Function &function : module) {
-    uint64_t bytes = 0;
-    for (const Instruction &inst : instructions(function))
-      if (auto *local = dyn_cast<AllocaInst>(&inst))
-        if (auto size = local->getAllocationSize(module.getDataLayout()))
-          bytes += size->getFixedValue();
+    uint64_t bytes = localBytes(function);
     if (bytes > limit)
       return createStringError("'" + deviceName(function) + "' needs " +
                                Twine(bytes) +
@@ -307,3 +303,5 @@ const Kernel *fuse::emulator::findKernel(const LoadedModule &module,
       return &kernel;
   return nullptr;
 }
+
+StringRef fuse::emulator::nameOf(const Kernel &kernel) { return kernel.name; }

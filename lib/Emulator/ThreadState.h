@@ -45,6 +45,7 @@ struct ThreadState {
   uint64_t sharedSize;
   uint8_t **sharedTable; ///< Address of each shared variable of the module.
   SiteRange *sites;      ///< One for each checked access of the module.
+  const void *stackEnd;  ///< Lowest address of the stack, which grows down.
 
   // Only the emulator reads the rest.
   Block *block;

@@ -47,6 +47,9 @@ struct Translation {
 /// Translates in place. The error names what is not known.
 llvm::Expected<Translation> translate(llvm::Module &module);
 
+/// Bytes of the variables of a function in local memory.
+uint64_t localBytes(const llvm::Function &function);
+
 /// Puts a check before each access to memory other than a thread's own; after
 /// optimisation, so that only accesses that are left are checked. Returns the
 /// number of checks.
@@ -66,8 +69,9 @@ private:
   llvm::Value *barrier(llvm::StringRef name);
   llvm::Value *warp(uint32_t op);
   llvm::Value *asyncCopy(llvm::StringRef name);
-  llvm::Value *math();        // MathIntrinsics.cpp
-  llvm::Value *conversion();  // MathIntrinsics.cpp
+  llvm::Value *math();       // MathIntrinsics.cpp
+  llvm::Value *conversion(); // MathIntrinsics.cpp
+  llvm::Value *narrowing(llvm::StringRef operation);
   llvm::Value *integerMath(); // MathIntrinsics.cpp
   llvm::Value *memoryRelated();
 

@@ -37,10 +37,32 @@ static bool argumentsDiffer(func::CallOp call) {
   });
 }
 
+/// True, with an error, where a reshape cannot be lowered: of two dynamic
+/// extents of one group neither follows from the source.
+static bool hasUnknownReshape(ModuleOp module) {
+  bool found = false;
+  module->walk([&](memref::ExpandShapeOp expand) {
+    for (const ReassociationIndices &group : expand.getReassociationIndices()) {
+      auto dynamic = llvm::count_if(group, [&](int64_t dim) {
+        return expand.getResultType().isDynamicDim(dim);
+      });
+      if (dynamic < 2)
+        continue;
+      expand.emitError() << "expands one dimension into " << dynamic
+                         << " dynamic extents, expected at most one";
+      found = true;
+      return;
+    }
+  });
+  return found;
+}
+
 namespace {
 struct CpuFunctionsPass : fuse::impl::CpuFunctionsBase<CpuFunctionsPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
+    if (hasUnknownReshape(module))
+      return signalPassFailure();
     llvm::DenseSet<StringRef> overlapping;
     module->walk([&](func::CallOp call) {
       if (!argumentsDiffer(call))

@@ -30,6 +30,8 @@ static void cleanUp(OpPassManager &pm) {
 }
 
 void fuse::buildCpuKernels(OpPassManager &pm) {
+  // Arithmetic on whole tensors becomes operators.
+  pm.addNestedPass<func::FuncOp>(createConvertElementwiseToLinalgPass());
   pm.addPass(createWrapOps());
   pm.addPass(createOutlineKernels());
   pm.addNestedPass<func::FuncOp>(createCpuIm2col());

@@ -21,6 +21,10 @@
 // CHECK-NEXT: cuMemHostUnregister
 // CHECK-NEXT: cuModuleUnload
 
+// PTX is compiled by the driver, at a level.
+// RUN: env LD_LIBRARY_PATH=%t/good %python %tools/emulate.py %s --library=fuse_cuda --format=isa | FileCheck %s --check-prefix=ISA
+// ISA: cuModuleLoadDataEx 3 options, image //
+
 // RUN: env LD_LIBRARY_PATH=%t/good FAKE_FAIL=cuLaunchKernel not %python %tools/emulate.py %s --library=fuse_cuda 2>&1 \
 // RUN:   | FileCheck %s --check-prefix=LAUNCH
 // LAUNCH: cuLaunchKernel

@@ -25,6 +25,13 @@
 // RUN: env FUSE_EMULATOR_DEVICE=sm_1 not %python %tools/emulate.py %s 2>&1 | FileCheck %s --check-prefix=DEVICE
 // DEVICE: error: {{.*}}sm_1
 
+// RUN: env FUSE_EMULATOR_DEVICE=x86-avx512 not %python %tools/emulate.py %s 2>&1 | FileCheck %s --check-prefix=WARP
+// WARP: error: device x86-avx512 has warps of 16 threads, 32 are emulated
+
+// RUN: sed 's/launch_func @m::@k/& clusters in (%x, %one, %one)/' %s | not %python %tools/emulate.py - --chip=sm_90 2>&1 \
+// RUN:   | FileCheck %s --check-prefix=CLUSTER
+// CLUSTER: error: clusters of 1024 x 1 x 1 blocks are not emulated, expected 1 x 1 x 1
+
 // RUN: env FUSE_EMULATOR_THREADS=none not %python %tools/emulate.py %s 2>&1 | FileCheck %s --check-prefix=HOST
 // HOST: error: FUSE_EMULATOR_THREADS is 'none', expected a number of at least 1
 

@@ -3,10 +3,11 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Run a GPU program on the emulator and compare what it saves with numpy.
 
-Usage: emulate.py FILE [--reference=NAME] [--rtol=R] [--passes=FLAGS] [--chip=sm_80] [--library=NAME]
+Usage: emulate.py FILE [--reference=NAME] [--rtol=R] [--passes=FLAGS] [--chip=sm_80]
+                  [--format=llvm] [--library=NAME]
        emulate.py FILE --lower-only
 
-FILE (`-`: stdin) is lowered by the stock `mlir-opt --gpu-lower-to-nvvm-pipeline` (format llvm) and run by
+FILE (`-`: stdin) is lowered by the stock `mlir-opt --gpu-lower-to-nvvm-pipeline` and run by
 `mlir-runner`. NAME is a function of emulator_references.py: from the arrays that the program saved as arguments it
 computes what must be in result0.npy. Exit status: 0; 1 when the arrays differ; 3 when the lowering failed; otherwise
 that of the run.
@@ -32,7 +33,7 @@ PTX = {"sm_80": "+ptx80", "sm_86": "+ptx80", "sm_90": "+ptx80"}
 
 
 def lower(text: str, options: argparse.Namespace) -> str:
-    pipeline = f"cubin-format=llvm cubin-chip={options.chip} cubin-features={PTX[options.chip]}"
+    pipeline = f"cubin-format={options.format} cubin-chip={options.chip} cubin-features={PTX[options.chip]}"
     command = [LLVM_BIN / "mlir-opt", *options.passes.split(), f"--gpu-lower-to-nvvm-pipeline={pipeline}"]
     done = subprocess.run(command, input=text.encode(), capture_output=True)
     if done.returncode != 0:
@@ -90,6 +91,7 @@ def main() -> int:
     parser.add_argument("--rtol", type=float, default=0)
     parser.add_argument("--passes", default="")
     parser.add_argument("--chip", choices=sorted(PTX), default="sm_80")
+    parser.add_argument("--format", choices=["llvm", "isa"], default="llvm")
     parser.add_argument("--library", default="fuse_emulator")
     parser.add_argument("--timeout", type=float, default=100)
     parser.add_argument("--times", action="store_true")

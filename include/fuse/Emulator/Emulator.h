@@ -44,6 +44,9 @@ void unloadModule(LoadedModule *module);
 /// The kernel of that name, or null.
 const Kernel *findKernel(const LoadedModule &module, llvm::StringRef name);
 
+/// What diagnostics call a kernel.
+llvm::StringRef nameOf(const Kernel &kernel);
+
 /// Runs a kernel to its end; `params` points to the value of each argument.
 /// An error begins with CUDA's name for it or says what the kernel did wrong,
 /// where, and in which thread.
