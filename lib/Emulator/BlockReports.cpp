@@ -103,7 +103,7 @@ void Block::check(ThreadState &thread, uint64_t address, uint64_t bytes,
     return;
   uint64_t offset = address - reinterpret_cast<uint64_t>(thread.shared);
   bool isNearShared =
-      int64_t(offset) >= -int64_t(thread.sharedSize) &&
+      thread.sharedSize > 0 && int64_t(offset) >= -int64_t(thread.sharedSize) &&
       int64_t(offset) < int64_t(thread.sharedSize + (1 << 16)) &&
       !Memory::get().find(address);
   std::string where =
