@@ -9,7 +9,9 @@ Usage: cpu_vs_peers.py --fuse-run=TOOL [--models=NAME,NAME] [--threads=1]
 
 Engines: fuse, unfused (fuse-run --mode=off), IREE (iree-compile of the same
 export), eager and Inductor (torch, the module the export was made of), ORT
-(onnxruntime, exported from that module). One that is not installed, or that
+(onnxruntime, exported from that module), XLA (jax, for the models that
+jax_models.py writes again; on as many threads as the machine has, unless it is
+pinned). One that is not installed, or that
 fails on a model, is skipped by name.
 
 In each round every engine runs the model for --seconds, one after the other;
@@ -192,6 +194,22 @@ def ort_engine(name: str, threads: int, scratch: Path) -> Engine:
     return repeated(lambda: session.run(None, feed))
 
 
+def xla_engine(name: str, threads: int) -> Engine:
+    if not importlib.util.find_spec("jax"):
+        raise Skip("not installed")
+    flags = f"--xla_cpu_multi_thread_eigen={'true' if threads > 1 else 'false'} intra_op_parallelism_threads={threads}"
+    os.environ.setdefault("XLA_FLAGS", flags)
+    os.environ.setdefault("JAX_PLATFORMS", "cpu")
+    import jax
+    from jax_models import MODELS as written
+
+    if name not in written:
+        raise Skip("jax_models.py does not have it")
+    function, inputs = written[name]()
+    compiled = jax.jit(function)
+    return repeated(lambda: compiled(*inputs).block_until_ready())
+
+
 def engines_for(name: str, options: argparse.Namespace, scratch: Path) -> dict[str, Engine]:
     """The engines that run `name`; the others are named."""
     makers: dict[str, Callable[[], Engine]] = {
@@ -201,6 +219,7 @@ def engines_for(name: str, options: argparse.Namespace, scratch: Path) -> dict[s
         "eager": lambda: torch_engine(name, options.threads, compiled=False),
         "Inductor": lambda: torch_engine(name, options.threads, compiled=True),
         "ORT": lambda: ort_engine(name, options.threads, scratch),
+        "XLA": lambda: xla_engine(name, options.threads),
     }
     found: dict[str, Engine] = {}
     for engine in options.engines.split(",") if options.engines else makers:
