@@ -123,8 +123,8 @@ def CpuOutlineTiles : Pass<"fuse-cpu-outline-tiles", "::mlir::ModuleOp"> {
 def CpuMath : Pass<"fuse-cpu-math", "::mlir::func::FuncOp"> {
   let summary = "expand mathematical functions into arithmetic that vectorises";
   let description = [{
-    Expands f32 (and narrower) `exp`, `erf`, `tanh`, `log`, ... by upstream's polynomial and rational approximations, and whole
-    powers into products. Sums of a reduction may be reordered; nothing else may.
+    Expands f32 (and narrower) `exp`, `tanh`, `log`, ... by upstream's polynomial and rational approximations, `erf` by a rational
+    function, and whole powers into products. Sums of a reduction may be reordered; nothing else may.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::vector::VectorDialect"];
 }
