@@ -76,7 +76,9 @@ llvm::Error Variant::plan(ModuleOp module, const RunOptions &options,
     boundary.target = options.target;
     pm.addPass(createBoundary(boundary));
     pm.addPass(createConvBn());
-    pm.addPass(createGreedy());
+    GreedyOptions greedy;
+    greedy.pack = true;
+    pm.addPass(createGreedy(greedy));
   }
   return runPasses(pm, module, "planning");
 }
