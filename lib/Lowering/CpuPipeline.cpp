@@ -29,11 +29,14 @@ static void cleanUp(OpPassManager &pm) {
   pm.addPass(createCSEPass());
 }
 
-void fuse::buildCpuKernels(OpPassManager &pm) {
+void fuse::buildCpuKernels(OpPassManager &pm, const CpuOptions &options) {
   pm.addPass(createWrapOps());
   pm.addPass(createOutlineKernels());
   pm.addNestedPass<func::FuncOp>(createCpuIm2col());
   pm.addNestedPass<func::FuncOp>(createCpuNormalize());
+  CpuNumericsOptions numerics;
+  numerics.numerics = options.numerics;
+  pm.addNestedPass<func::FuncOp>(createCpuNumerics(numerics));
   cleanUp(pm);
   pm.addNestedPass<func::FuncOp>(createCpuDestinations());
   pm.addNestedPass<func::FuncOp>(createCpuTile());
@@ -113,7 +116,7 @@ static void lowerToLlvm(OpPassManager &pm) {
 }
 
 void fuse::buildCpuPipeline(OpPassManager &pm, const CpuOptions &options) {
-  buildCpuKernels(pm);
+  buildCpuKernels(pm, options);
   bufferize(pm);
   pm.addPass(createCpuFunctions());
   if (!options.hooks.empty()) {

@@ -49,6 +49,11 @@ private:
          unsigned rows, llvm::ArrayRef<Slot> slots);
   llvm::SmallVector<mlir::Value>
   reduceAlong(llvm::SmallVector<mlir::Value> accumulators);
+  llvm::SmallVector<mlir::Value>
+  advance(llvm::SmallVector<mlir::Value> accumulators,
+          llvm::ArrayRef<Slot> slots);
+  void compensate(llvm::ArrayRef<mlir::Value> terms,
+                  llvm::MutableArrayRef<mlir::Value> accumulators);
   void emitHorizontal();
 
   // Values.

@@ -125,10 +125,48 @@ SmallVector<Value> NestEmitter::reduce(unsigned loop,
 // Reductions along the vectors
 //===----------------------------------------------------------------------===//
 
+/// One step of each sum that carries along what its additions lost: Kahan's.
+/// Of `accumulators` the second half is what was lost.
+void NestEmitter::compensate(ArrayRef<Value> terms,
+                             MutableArrayRef<Value> accumulators) {
+  size_t half = accumulators.size() / 2;
+  for (auto [i, term] : llvm::enumerate(terms)) {
+    Value &sum = accumulators[i], &lost = accumulators[half + i];
+    Value added = arith::SubFOp::create(builder, loc, term, lost);
+    Value total = arith::AddFOp::create(builder, loc, sum, added);
+    Value kept = arith::SubFOp::create(builder, loc, total, sum);
+    lost = arith::SubFOp::create(builder, loc, kept, added);
+    sum = total;
+  }
+}
+
+/// The accumulators after the vectors of `slots`, along the reduction.
+SmallVector<Value> NestEmitter::advance(SmallVector<Value> accumulators,
+                                        ArrayRef<Slot> slots) {
+  bool compensates = nest.op->hasAttr(kCompensatedAttr);
+  unsigned outputs = nest.outputs().size();
+  size_t used = slots.size() * outputs;
+  SmallVector<Value> before(ArrayRef(accumulators).take_front(used));
+  if (compensates) {
+    auto type = cast<VectorType>(before[0].getType());
+    before.assign(used, arith::ConstantOp::create(builder, loc,
+                                                  builder.getZeroAttr(type)));
+  }
+  SmallVector<Value> after = step(before, 1, slots);
+  for (size_t i = 0; i < used; ++i)
+    if (const Slot &slot = slots[i / outputs]; slot.count != tile.lanes)
+      after[i] = arith::SelectOp::create(builder, loc, maskOf(slot.count),
+                                         after[i], before[i]);
+  if (compensates)
+    compensate(after, accumulators);
+  else
+    llvm::copy(after, accumulators.begin());
+  return accumulators;
+}
+
 /// All points of the reduction loops, vectors along one of them: one
 /// accumulator per slot and output.
 SmallVector<Value> NestEmitter::reduceAlong(SmallVector<Value> accumulators) {
-  unsigned outputs = nest.outputs().size();
   int64_t extent = nest.extents[tile.vectorLoop];
   int64_t block = int64_t(tile.lanes) * tile.vectors;
   int64_t whole = extent / block * block;
@@ -140,24 +178,12 @@ SmallVector<Value> NestEmitter::reduceAlong(SmallVector<Value> accumulators) {
     ivs[tile.vectorLoop] = made.getInductionVar();
     SmallVector<Value> inner(made.getRegionIterArgs());
     scf::YieldOp::create(builder, loc,
-                         step(inner, 1, slotsOf(block, tile.lanes)));
+                         advance(inner, slotsOf(block, tile.lanes)));
   }
   SmallVector<Value> results(made.getResults());
   if (whole < extent) {
     ivs[tile.vectorLoop] = index(whole);
-    SmallVector<Slot> slots = slotsOf(extent - whole, tile.lanes);
-    size_t used = slots.size() * outputs;
-    SmallVector<Value> last =
-        step(ArrayRef(results).take_front(used), 1, slots);
-    for (size_t i = 0; i < used; ++i) {
-      const Slot &slot = slots[i / outputs];
-      results[i] =
-          slot.count == tile.lanes
-              ? last[i]
-              : arith::SelectOp::create(builder, loc, maskOf(slot.count),
-                                        last[i], results[i])
-                    .getResult();
-    }
+    results = advance(results, slotsOf(extent - whole, tile.lanes));
   }
   ivs[tile.vectorLoop] = Value();
   return results;
@@ -184,6 +210,8 @@ void NestEmitter::emitHorizontal() {
           builder, loc,
           DenseElementsAttr::get(type, ArrayRef<Attribute>{neutral})));
     }
+  if (nest.op->hasAttr(kCompensatedAttr))
+    accumulators.append(SmallVector<Value>(accumulators));
   // Other reduction loops go around.
   std::function<SmallVector<Value>(unsigned, SmallVector<Value>)> around =
       [&](unsigned loop, SmallVector<Value> values) -> SmallVector<Value> {

@@ -88,6 +88,8 @@ llvm::Error Variant::compile(ModuleOp module, const RunOptions &options) {
   CpuOptions cpu;
   cpu.threads = options.threads;
   cpu.hooks = body.name;
+  if (relaxes)
+    cpu.numerics = "relaxed";
   buildCpuPipeline(pm, cpu);
   if (llvm::Error error = runPasses(pm, module, "lowering to the CPU"))
     return error;
@@ -167,6 +169,9 @@ Variant::create(ModuleOp module, const RunOptions &options, RunMode mode,
   for (const HostTensor &value : arguments.values)
     variant->arguments.push_back(copyOf(value));
   variant->buffers = arguments.buffers;
+  // What is unfused is what the other is compared with.
+  variant->relaxes =
+      options.numerics == Numerics::Relaxed && mode != RunMode::Off;
   double start = now();
   OwningOpRef<ModuleOp> copy = module.clone();
   if (llvm::Error error = variant->plan(*copy, options, mode))

@@ -46,6 +46,18 @@ def CpuNormalize : Pass<"fuse-cpu-normalize", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def CpuNumerics : Pass<"fuse-cpu-numerics", "::mlir::func::FuncOp"> {
+  let summary = "compute f64 islands of an outlined kernel in compensated f32, if asked for";
+  let description = [{
+    In functions with the attribute `fuse.kernel` that take and return no f64, with `numerics=relaxed`: what is computed in f64
+    is computed in f32, and sums carry along what each addition loses (Kahan). Only where every f64 sum is along the last
+    dimension of an input. `strict` changes nothing.
+  }];
+  let options = [
+    Option<"numerics", "numerics", "std::string", "\"strict\"", "strict or relaxed">,
+  ];
+}
+
 def CpuIm2col : Pass<"fuse-cpu-im2col", "::mlir::func::FuncOp"> {
   let summary = "make contractions of the convolutions of an outlined kernel";
   let description = [{
