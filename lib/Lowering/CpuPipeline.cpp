@@ -58,6 +58,7 @@ static void bufferize(OpPassManager &pm) {
   cleanUp(pm);
   pm.addNestedPass<func::FuncOp>(fuse::createCpuBuffers());
   pm.addPass(fuse::createCpuDeallocate());
+  pm.addNestedPass<func::FuncOp>(fuse::createCpuArena());
   pm.addPass(createConvertBufferizationToMemRefPass());
 }
 

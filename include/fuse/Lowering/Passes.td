@@ -107,6 +107,16 @@ def CpuDeallocate : Pass<"fuse-cpu-deallocate", "::mlir::ModuleOp"> {
                            "::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect"];
 }
 
+def CpuArena : Pass<"fuse-cpu-arena", "::mlir::func::FuncOp"> {
+  let summary = "place the buffers between kernels in one allocation";
+  let description = [{
+    In functions that are no kernels: buffers of static shape that are allocated and freed in one block become views of one
+    allocation, 64-byte aligned. Two share bytes only if one is freed before the other is allocated; large ones are placed first,
+    each at the lowest offset that is free all its life.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];
+}
+
 def CpuVectorize : Pass<"fuse-cpu-vectorize", "::mlir::func::FuncOp"> {
   let summary = "lower structured operations on buffers to loops over vectors";
   let description = [{
