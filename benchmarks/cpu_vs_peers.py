@@ -7,7 +7,7 @@ Usage: cpu_vs_peers.py --fuse-run=TOOL [--models=NAME,NAME] [--threads=1]
                        [--engines=NAME,NAME] [--rounds=5] [--seconds=0.5]
                        [--json=FILE]
 
-Engines: fuse, unfused (fuse-run --mode=off), IREE (iree-compile of the same
+Engines: fuse, relaxed (fuse-run --numerics=relaxed), unfused (--mode=off), IREE (iree-compile of the same
 export), eager and Inductor (torch, the module the export was made of), ORT
 (onnxruntime, exported from that module), XLA (jax, for the models that
 jax_models.py writes again; on as many threads as the machine has, unless it is
@@ -92,7 +92,7 @@ def repeated(call: Callable[[], Any]) -> Engine:
     return run
 
 
-def fuse_engine(tool: str, name: str, threads: int, mode: str) -> Engine:
+def fuse_engine(tool: str, name: str, threads: int, *flags: str) -> Engine:
     """fuse-run with --json; the number of runs follows from the run before."""
     source = MODELS / f"{name}.linalg.mlir"
     last = 0.01
@@ -101,7 +101,7 @@ def fuse_engine(tool: str, name: str, threads: int, mode: str) -> Engine:
         nonlocal last
         with tempfile.TemporaryDirectory() as scratch:
             report = Path(scratch) / "report.json"
-            command = [tool, str(source), "--params=1-", f"--mode={mode}", f"--threads={threads}"]
+            command = [tool, str(source), "--params=1-", f"--threads={threads}", *flags]
             command += [f"--repeat={max(3, round(seconds / last))}", f"--json={report}", "--warmup=2"]
             done = subprocess.run(command, capture_output=True, text=True, check=False)
             if done.returncode != 0:
@@ -213,8 +213,9 @@ def xla_engine(name: str, threads: int) -> Engine:
 def engines_for(name: str, options: argparse.Namespace, scratch: Path) -> dict[str, Engine]:
     """The engines that run `name`; the others are named."""
     makers: dict[str, Callable[[], Engine]] = {
-        "fuse": lambda: fuse_engine(options.fuse_run, name, options.threads, "full"),
-        "unfused": lambda: fuse_engine(options.fuse_run, name, options.threads, "off"),
+        "fuse": lambda: fuse_engine(options.fuse_run, name, options.threads),
+        "relaxed": lambda: fuse_engine(options.fuse_run, name, options.threads, "--numerics=relaxed"),
+        "unfused": lambda: fuse_engine(options.fuse_run, name, options.threads, "--mode=off"),
         "IREE": lambda: iree_engine(name, options.threads, scratch),
         "eager": lambda: torch_engine(name, options.threads, compiled=False),
         "Inductor": lambda: torch_engine(name, options.threads, compiled=True),

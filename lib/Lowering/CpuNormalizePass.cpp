@@ -37,6 +37,22 @@ static bool keepsName(linalg::LinalgOp op) {
          linalg::isaConvolutionOpInterface(op);
 }
 
+/// True if each element of the larger operand is used once: nothing is gained
+/// by bringing it into another order first.
+static bool isOneRow(linalg::LinalgOp op) {
+  if (!linalg::isaContractionOpInterface(op) ||
+      llvm::any_of(op.getStaticLoopRanges(), ShapedType::isDynamic))
+    return false;
+  SmallVector<int64_t> ranges = op.getStaticLoopRanges();
+  return llvm::any_of(op.getDpsInputOperands(), [&](OpOperand *input) {
+    AffineMap map = op.getMatchingIndexingMap(input);
+    for (auto [loop, range] : llvm::enumerate(ranges))
+      if (range != 1 && !map.isFunctionOfDim(loop))
+        return false;
+    return true;
+  });
+}
+
 static LogicalResult generalize(func::FuncOp function) {
   IRRewriter rewriter(function.getContext());
   SmallVector<Operation *> work;
@@ -55,13 +71,21 @@ static LogicalResult generalize(func::FuncOp function) {
       continue;
     }
     auto structured = cast<linalg::LinalgOp>(op);
-    if (isa<linalg::GenericOp>(op) || keepsName(structured) ||
+    if (isa<linalg::GenericOp>(op) ||
+        (keepsName(structured) && !isOneRow(structured)) ||
         !structured.hasPureTensorSemantics())
       continue;
     if (failed(linalg::generalizeNamedOp(rewriter, structured)))
       return failure();
   }
   return success();
+}
+
+/// True for an operator that only moves its input's elements.
+static bool isCopy(linalg::GenericOp op) {
+  return op.getNumDpsInputs() == 1 &&
+         op.getBlock()->getTerminator()->getOperand(0) ==
+             op.getRegionInputArgs()[0];
 }
 
 /// True if the producer of `operand` may be evaluated where its only reader is.
@@ -77,9 +101,17 @@ static bool mayFuse(OpOperand *operand) {
   if (!consumer || !consumer.isDpsInput(operand))
     return false;
   // Evaluated once for each point of the reader: never more often than before.
-  return consumer.getMatchingIndexingMap(operand).getNumDims() ==
-             producer.getNumLoops() &&
-         consumer.getMatchingIndexingMap(operand).isPermutation();
+  AffineMap map = consumer.getMatchingIndexingMap(operand);
+  if (map.getNumDims() == producer.getNumLoops() && map.isPermutation())
+    return true;
+  // What a contraction of one row reads in another order it reads as it is.
+  return isCopy(producer) && map.isProjectedPermutation() &&
+         isOneRow(consumer) &&
+         llvm::all_of(llvm::enumerate(consumer.getStaticLoopRanges()),
+                      [&](auto loop) {
+                        return loop.value() == 1 ||
+                               map.isFunctionOfDim(unsigned(loop.index()));
+                      });
 }
 
 static LogicalResult simplify(func::FuncOp function) {

@@ -29,13 +29,16 @@ static void cleanUp(OpPassManager &pm) {
   pm.addPass(createCSEPass());
 }
 
-void fuse::buildCpuKernels(OpPassManager &pm) {
+void fuse::buildCpuKernels(OpPassManager &pm, const CpuOptions &options) {
   // Arithmetic on whole tensors becomes operators.
   pm.addNestedPass<func::FuncOp>(createConvertElementwiseToLinalgPass());
   pm.addPass(createWrapOps());
   pm.addPass(createOutlineKernels());
   pm.addNestedPass<func::FuncOp>(createCpuIm2col());
   pm.addNestedPass<func::FuncOp>(createCpuNormalize());
+  CpuNumericsOptions numerics;
+  numerics.numerics = options.numerics;
+  pm.addNestedPass<func::FuncOp>(createCpuNumerics(numerics));
   cleanUp(pm);
   pm.addNestedPass<func::FuncOp>(createCpuDestinations());
   pm.addNestedPass<func::FuncOp>(createCpuTile());
@@ -57,6 +60,7 @@ static void bufferize(OpPassManager &pm) {
   cleanUp(pm);
   pm.addNestedPass<func::FuncOp>(fuse::createCpuBuffers());
   pm.addPass(fuse::createCpuDeallocate());
+  pm.addNestedPass<func::FuncOp>(fuse::createCpuArena());
   pm.addPass(createConvertBufferizationToMemRefPass());
 }
 
@@ -115,7 +119,7 @@ static void lowerToLlvm(OpPassManager &pm) {
 }
 
 void fuse::buildCpuPipeline(OpPassManager &pm, const CpuOptions &options) {
-  buildCpuKernels(pm);
+  buildCpuKernels(pm, options);
   bufferize(pm);
   pm.addPass(createCpuFunctions());
   if (!options.hooks.empty()) {

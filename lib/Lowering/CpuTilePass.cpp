@@ -11,10 +11,12 @@
 //   max; exp; sum; div over rows   ==>   for each row { max; exp; sum; div }
 //
 // Tiles the last operator over loops along which everything that it reads can
-// be cut, and computes producers in the same tile. Never a reduction loop.
+// be cut, and computes producers in the same tile. Never a reduction loop. A
+// kernel with reshapes and slices inside is cut as a whole (CutRows.h).
 //
 //===----------------------------------------------------------------------===//
 
+#include "CutRows.h"
 #include "TileSizes.h"
 #include "fuse/Analysis/Operators.h"
 #include "fuse/Lowering/Passes.h"
@@ -140,6 +142,8 @@ struct CpuTilePass : fuse::impl::CpuTileBase<CpuTilePass> {
     if (!root || !root.hasPureTensorSemantics())
       return;
     linalg::LinalgOp heavy = findHeavy(function);
+    if (!heavy && fuse::cutRows(function))
+      return;
     bool reduces = false;
     function->walk([&](linalg::LinalgOp op) {
       reduces |= op.getNumReductionLoops() != 0;

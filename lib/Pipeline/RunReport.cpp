@@ -172,6 +172,9 @@ static json::Object contextOf(const RunOptions &options) {
                       {"target", options.target},
                       {"cpu", sys::getHostCPUName()},
                       {"threads", int64_t(options.threads)},
+                      {"numerics", options.numerics == Numerics::Relaxed
+                                       ? "relaxed"
+                                       : "strict"},
                       {"mode", modes[unsigned(options.mode)]}};
 }
 

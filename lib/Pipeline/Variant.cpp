@@ -76,7 +76,9 @@ llvm::Error Variant::plan(ModuleOp module, const RunOptions &options,
     boundary.target = options.target;
     pm.addPass(createBoundary(boundary));
     pm.addPass(createConvBn());
-    pm.addPass(createGreedy());
+    GreedyOptions greedy;
+    greedy.pack = true;
+    pm.addPass(createGreedy(greedy));
   }
   return runPasses(pm, module, "planning");
 }
@@ -86,6 +88,8 @@ llvm::Error Variant::compile(ModuleOp module, const RunOptions &options) {
   CpuOptions cpu;
   cpu.threads = options.threads;
   cpu.hooks = body.name;
+  if (relaxes)
+    cpu.numerics = "relaxed";
   buildCpuPipeline(pm, cpu);
   if (llvm::Error error = runPasses(pm, module, "lowering to the CPU"))
     return error;
@@ -180,6 +184,9 @@ Variant::create(ModuleOp module, const RunOptions &options, RunMode mode,
   for (const HostTensor &value : arguments.values)
     variant->arguments.push_back(copyOf(value));
   variant->buffers = arguments.buffers;
+  // What is unfused is what the other is compared with.
+  variant->relaxes =
+      options.numerics == Numerics::Relaxed && mode != RunMode::Off;
   double start = now();
   OwningOpRef<ModuleOp> copy = module.clone();
   std::optional<GpuTarget> gpu = parseGpuTarget(options.target);

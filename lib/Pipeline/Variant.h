@@ -75,6 +75,7 @@ private:
   };
   llvm::Expected<Entry> entryOf(mlir::ModuleOp planned, llvm::StringRef name);
 
+  bool relaxes = false;
   std::vector<HostTensor> arguments, prepared;
   llvm::SmallVector<unsigned> buffers;
   std::optional<Entry> prepare;

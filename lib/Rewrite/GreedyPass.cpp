@@ -35,6 +35,8 @@ struct GreedyPass : fuse::impl::GreedyBase<GreedyPass> {
     }
     fuse::planModule(getOperation(), *wanted);
     fuse::applyPlan(getOperation());
+    if (pack)
+      fuse::packWeights(getOperation());
     fuse::splitPreparation(getOperation());
     // What no kernel took has other numbers and neighbours now.
     fuse::refreshVerdicts(getOperation());

@@ -126,3 +126,11 @@ func.func @two_results(%x: tensor<6x40xf64>) -> (tensor<6x40xf64>, tensor<6xf64>
     }
   return %y, %s : tensor<6x40xf64>, tensor<6xf64>
 }
+
+func.func @erf(%x: tensor<7x21xf32>, %y: tensor<7x21xf16>) -> (tensor<7x21xf32>, tensor<7x21xf16>) {
+  %e = tensor.empty() : tensor<7x21xf32>
+  %f = tensor.empty() : tensor<7x21xf16>
+  %0 = linalg.erf ins(%x : tensor<7x21xf32>) outs(%e : tensor<7x21xf32>) -> tensor<7x21xf32>
+  %1 = linalg.erf ins(%y : tensor<7x21xf16>) outs(%f : tensor<7x21xf16>) -> tensor<7x21xf16>
+  return %0, %1 : tensor<7x21xf32>, tensor<7x21xf16>
+}

@@ -37,6 +37,12 @@ struct Options {
                             "batch normalisation into weights only"),
                  clEnumValN(fuse::RunMode::Full, "full", "all that pays")),
       cl::init(fuse::RunMode::Full), cl::cat(category)};
+  cl::opt<fuse::Numerics> numerics{
+      "numerics", cl::desc("f64 that begins and ends in f32"),
+      cl::values(clEnumValN(fuse::Numerics::Strict, "strict", "stays f64"),
+                 clEnumValN(fuse::Numerics::Relaxed, "relaxed",
+                            "is compensated f32 in what is fused")),
+      cl::init(fuse::Numerics::Strict), cl::cat(category)};
   cl::opt<unsigned> threads{"threads", cl::desc("threads of a kernel"),
                             cl::init(1), cl::cat(category)};
   cl::list<std::string> inputs{"inputs", cl::CommaSeparated,
@@ -74,6 +80,7 @@ struct Options {
     options.entry = entry;
     options.target = target;
     options.mode = mode;
+    options.numerics = numerics;
     options.threads = std::max(1u, threads.getValue());
     options.inputs = {inputs.begin(), inputs.end()};
     options.seed = seed;

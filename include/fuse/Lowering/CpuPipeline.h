@@ -29,6 +29,11 @@ struct CpuOptions : mlir::PassPipelineOptions<CpuOptions> {
                      "fuse_kernel_begin and fuse_kernel_end around each "
                      "kernel"),
       llvm::cl::init("")};
+  Option<std::string> numerics{
+      *this, "numerics",
+      llvm::cl::desc("strict: every type stays; relaxed: f64 that begins and "
+                     "ends in f32 becomes compensated f32"),
+      llvm::cl::init("strict")};
   Option<unsigned> vectorBytes{
       *this, "vector-bytes",
       llvm::cl::desc("bytes of a vector register (0: of this machine)"),
@@ -36,7 +41,7 @@ struct CpuOptions : mlir::PassPipelineOptions<CpuOptions> {
 };
 
 /// Kernels to functions: what comes before bufferisation.
-void buildCpuKernels(mlir::OpPassManager &pm);
+void buildCpuKernels(mlir::OpPassManager &pm, const CpuOptions &options);
 
 /// The whole way to the LLVM dialect.
 void buildCpuPipeline(mlir::OpPassManager &pm, const CpuOptions &options);

@@ -33,6 +33,8 @@ constexpr llvm::StringLiteral kKernelClassAttr = "fuse.kernel";
 constexpr llvm::StringLiteral kKernelKeyAttr = "fuse.key";
 constexpr llvm::StringLiteral kKernelFlopsAttr = "fuse.flops";
 constexpr llvm::StringLiteral kKernelBytesAttr = "fuse.bytes";
+/// On an operator: its sums carry along what each addition loses.
+constexpr llvm::StringLiteral kCompensatedAttr = "fuse.compensated";
 /// On the module: the kernels by the number that the hooks get.
 constexpr llvm::StringLiteral kKernelCallsAttr = "fuse.kernel_calls";
 

@@ -46,6 +46,18 @@ def CpuNormalize : Pass<"fuse-cpu-normalize", "::mlir::func::FuncOp"> {
   let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
 }
 
+def CpuNumerics : Pass<"fuse-cpu-numerics", "::mlir::func::FuncOp"> {
+  let summary = "compute f64 islands of an outlined kernel in compensated f32, if asked for";
+  let description = [{
+    In functions with the attribute `fuse.kernel` that take and return no f64, with `numerics=relaxed`: what is computed in f64
+    is computed in f32, and sums carry along what each addition loses (Kahan). Only where every f64 sum is along the last
+    dimension of an input. `strict` changes nothing.
+  }];
+  let options = [
+    Option<"numerics", "numerics", "std::string", "\"strict\"", "strict or relaxed">,
+  ];
+}
+
 def CpuIm2col : Pass<"fuse-cpu-im2col", "::mlir::func::FuncOp"> {
   let summary = "make contractions of the convolutions of an outlined kernel";
   let description = [{
@@ -95,6 +107,16 @@ def CpuDeallocate : Pass<"fuse-cpu-deallocate", "::mlir::ModuleOp"> {
                            "::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect"];
 }
 
+def CpuArena : Pass<"fuse-cpu-arena", "::mlir::func::FuncOp"> {
+  let summary = "place the buffers between kernels in one allocation";
+  let description = [{
+    In functions that are no kernels: buffers of static shape that are allocated and freed in one block become views of one
+    allocation, 64-byte aligned. Two share bytes only if one is freed before the other is allocated; large ones are placed first,
+    each at the lowest offset that is free all its life.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::memref::MemRefDialect"];
+}
+
 def CpuVectorize : Pass<"fuse-cpu-vectorize", "::mlir::func::FuncOp"> {
   let summary = "lower structured operations on buffers to loops over vectors";
   let description = [{
@@ -123,8 +145,8 @@ def CpuOutlineTiles : Pass<"fuse-cpu-outline-tiles", "::mlir::ModuleOp"> {
 def CpuMath : Pass<"fuse-cpu-math", "::mlir::func::FuncOp"> {
   let summary = "expand mathematical functions into arithmetic that vectorises";
   let description = [{
-    Expands f32 (and narrower) `exp`, `erf`, `tanh`, `log`, ... by upstream's polynomial and rational approximations, and whole
-    powers into products. Sums of a reduction may be reordered; nothing else may.
+    Expands f32 (and narrower) `exp`, `tanh`, `log`, ... by upstream's polynomial and rational approximations, `erf` by a rational
+    function, and whole powers into products. Sums of a reduction may be reordered; nothing else may.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::vector::VectorDialect"];
 }

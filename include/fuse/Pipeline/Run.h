@@ -28,11 +28,16 @@ namespace fuse {
 /// How much is fused.
 enum class RunMode { Off, FoldOnly, Full };
 
+/// Strict keeps every type; relaxed computes f64 that begins and ends in f32 in
+/// compensated f32.
+enum class Numerics { Strict, Relaxed };
+
 struct RunOptions {
   std::string model;
   std::string entry = "main";
   std::string target = "cpu"; ///< what the plan is made for
   RunMode mode = RunMode::Full;
+  Numerics numerics = Numerics::Strict; ///< of what is fused
   unsigned threads = 1;
   std::vector<std::string> inputs; ///< .npy files, one per argument
   int64_t seed = 0;                ///< where there are no inputs

@@ -30,6 +30,11 @@ void inlineKernel(KernelOp kernel);
 /// names are taken, stays as it is.
 void splitPreparation(mlir::Operation *module);
 
+/// Brings the weights of linear layers that are parameters into panels of
+/// columns, in front of the kernels that read them. Goes before
+/// `splitPreparation`, so that it is done once.
+void packWeights(mlir::Operation *module);
+
 } // namespace fuse
 
 #endif // FUSE_REWRITE_KERNELS_H

@@ -55,10 +55,13 @@ def Greedy : Pass<"fuse-greedy", "::mlir::ModuleOp"> {
     Plans with the options that `fuse-boundary` left on the module, forms the kernels and splits off the preparation. On its
     own output it changes nothing.
   }];
-  let dependentDialects = ["::fuse::FuseDialect", "::mlir::bufferization::BufferizationDialect", "::mlir::func::FuncDialect"];
+  let dependentDialects = ["::fuse::FuseDialect", "::mlir::bufferization::BufferizationDialect", "::mlir::func::FuncDialect",
+                           "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect"];
   let options = [
     Option<"objective", "objective", "std::string", "\"time\"",
            "time: least predicted time; bytes: fewest bytes between kernels">,
+    Option<"pack", "pack", "bool", "false",
+           "bring weights of linear layers that are parameters into panels of columns, in the preparation">,
   ];
 }
 
