@@ -84,8 +84,8 @@ static int64_t place(MutableArrayRef<Buffer> buffers) {
   SmallVector<Buffer *> order;
   for (Buffer &buffer : buffers)
     order.push_back(&buffer);
-  llvm::stable_sort(order, [](const Buffer *a, const Buffer *b) {
-    return a->bytes > b->bytes;
+  llvm::sort(order, [](const Buffer *a, const Buffer *b) {
+    return std::tie(b->bytes, a->from) < std::tie(a->bytes, b->from);
   });
   int64_t size = 0;
   SmallVector<const Buffer *> placed; ///< by offset
