@@ -377,29 +377,3 @@ Plan fuse::planGreedily(const FusionGraph &graph, ArrayRef<Decision> decisions,
                         const VerdictOptions &options, Objective objective) {
   return Greedy(graph, decisions, options, objective).run();
 }
-
-void fuse::writePlan(const FunctionFacts &facts, const Plan &plan) {
-  walkProgram(facts.function, [](Operation *op) {
-    if (op->getDiscardableAttrDictionary().empty())
-      return;
-    op->removeDiscardableAttr(names::kGroup);
-    op->removeDiscardableAttr(names::kTile);
-    op->removeDiscardableAttr(names::kRecompute);
-  });
-  MLIRContext *context = facts.function->getContext();
-  for (unsigned id : plan.recomputed)
-    facts.operators[id].op->setDiscardableAttr(names::kRecompute,
-                                               UnitAttr::get(context));
-  for (auto [number, kernel] : llvm::enumerate(plan.kernels)) {
-    if (!kernel.kernel)
-      continue;
-    auto name = StringAttr::get(context, kernel.kernel->name());
-    for (unsigned id : kernel.ops)
-      facts.operators[id].op->setDiscardableAttr(
-          names::kGroup,
-          GroupAttr::get(context, number, name, id == kernel.root));
-    const Tile &tile = kernel.cost.tile;
-    facts.operators[kernel.root].op->setDiscardableAttr(
-        names::kTile, TileAttr::get(context, tile.sizes, tile.threads));
-  }
-}
