@@ -14,6 +14,7 @@
 #define FUSE_LIB_PIPELINE_VARIANT_H
 
 #include "fuse/Pipeline/Run.h"
+#include "fuse/Runtime/Limits.h"
 #include "fuse/Runtime/Program.h"
 #include "fuse/Runtime/Statistics.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -87,6 +88,7 @@ struct RunResult {
   Variant &main;
   Variant *unfused = nullptr;
   std::vector<Difference> differences; ///< per result, with --compare
+  Limits limits;                       ///< of this machine, if measured
   bool passed() const;
 };
 
