@@ -15,6 +15,7 @@ these allow, as a share of the p50.
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import math
 import subprocess
@@ -29,7 +30,7 @@ DEFAULT = "softmax,layernorm,gelu_chain,rms_rope,mlp,bert_layer,conv_bn_relu_b1,
 def bandwidth(limits: dict, size: float) -> float:
     """Bytes per second for a working set of this size."""
     table = [(one["bytes"], one["bytes_per_second"]) for one in limits["bandwidth"]]
-    for (low, fast), (high, slow) in zip(table, table[1:]):
+    for (low, fast), (high, slow) in itertools.pairwise(table):
         if low <= size < high:
             return fast + (slow - fast) * math.log(size / low) / math.log(high / low)
     return table[0][1] if size < table[0][0] else table[-1][1]
