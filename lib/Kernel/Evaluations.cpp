@@ -30,7 +30,8 @@ static Origins ownLoops(const GraphNode &node) {
     if (dynamic || loops[loop].pieces.empty())
       continue;
     loops[loop].pieces.front().stride = stride;
-    stride *= extents[loop];
+    if (loop > 0) // the outermost extent may be dynamic
+      stride *= extents[loop];
   }
   return loops;
 }

@@ -184,7 +184,8 @@ struct CpuNormalizePass : fuse::impl::CpuNormalizeBase<CpuNormalizePass> {
       return;
     if (failed(generalize(function)) || failed(simplify(function)) ||
         failed(foldReshapes(function)) || failed(foldUnitExtents(function)) ||
-        failed(simplify(function)))
+        // Extents of 1 were in the way of some.
+        failed(foldReshapes(function)) || failed(simplify(function)))
       return signalPassFailure();
   }
 };

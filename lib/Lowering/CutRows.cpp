@@ -153,6 +153,10 @@ void Cutter::cloneOp(OpBuilder &builder, Operation *op, ValueRange operands) {
     made = tensor::CollapseShapeOp::create(builder, loc, typeOf(collapse),
                                            operands[0],
                                            collapse.getReassociationIndices());
+  } else if (auto pad = dyn_cast<tensor::PadOp>(op)) {
+    made = tensor::PadOp::create(builder, loc, typeOf(pad), operands[0],
+                                 pad.getMixedLowPad(), pad.getMixedHighPad(),
+                                 pad.getConstantPaddingValue());
   } else {
     // The row is whole in the slice: only its extent changes.
     auto slice = cast<OffsetSizeAndStrideOpInterface>(op);
@@ -201,7 +205,7 @@ void Cutter::run() {
     counts.push_back(builder.getIndexAttr(type.getDimSize(dim)));
   auto loop = scf::ForallOp::create(builder, loc, counts, ValueRange{into},
                                     std::nullopt);
-  ivs.assign(loop.getInductionVars().begin(), loop.getInductionVars().end());
+  ivs = loop.getInductionVars();
   builder.setInsertionPointToStart(loop.getBody());
   Value shared = loop.getRegionIterArgs()[0];
   mapping.map(into, sliceOf(builder, shared, dims));

@@ -135,6 +135,18 @@ bool RowDims::visitReshape(Operation *op, RankedTensorType wide,
   return require(op->getOpOperand(0), std::move(dims));
 }
 
+/// What is padded is not cut.
+bool RowDims::visitPad(tensor::PadOp op) {
+  Dims dims(dimsOf(op.getResult()));
+  for (int dim : dims)
+    if (dim != kWhole &&
+        (op.getStaticLow()[dim] != 0 || op.getStaticHigh()[dim] != 0))
+      return false;
+  return op.getLow().empty() && op.getHigh().empty() &&
+         op.getConstantPaddingValue() &&
+         require(op.getSourceMutable(), std::move(dims));
+}
+
 /// True if dimension `dim` of `type` is whole in the slice.
 static bool spans(OffsetSizeAndStrideOpInterface slice, RankedTensorType type,
                   int dim) {
@@ -202,6 +214,8 @@ bool RowDims::visit(Operation *op) {
     return visitReshape(op, collapse.getSrcType(),
                         collapse.getReassociationIndices(),
                         /*expands=*/false);
+  if (auto pad = dyn_cast<tensor::PadOp>(op))
+    return visitPad(pad);
   if (auto extract = dyn_cast<tensor::ExtractSliceOp>(op))
     return visitExtract(extract);
   if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
@@ -217,8 +231,14 @@ std::optional<RowDims> RowDims::of(Value result, ArrayRef<int> dims) {
     auto known = [&](Value value) { return rows.values.contains(value); };
     if (op == start || llvm::none_of(op->getResults(), known))
       continue;
-    if (!llvm::all_of(op->getResults(), known) || !rows.visit(op))
+    if (!llvm::all_of(op->getResults(), known))
       return std::nullopt;
+    if (rows.visit(op))
+      continue;
+    // A view of an argument costs nothing: its readers cut it.
+    if (!isView(op) || !isa<BlockArgument>(op->getOperand(0)))
+      return std::nullopt;
+    rows.values[op->getResult(0)].assign(dims.size(), kWhole);
   }
   return rows;
 }

@@ -51,6 +51,7 @@ private:
   bool visitReshape(mlir::Operation *op, mlir::RankedTensorType wide,
                     llvm::ArrayRef<mlir::ReassociationIndices> groups,
                     bool expands);
+  bool visitPad(mlir::tensor::PadOp op);
   bool visitExtract(mlir::tensor::ExtractSliceOp op);
   bool visitInsert(mlir::tensor::InsertSliceOp op);
 

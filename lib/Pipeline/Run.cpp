@@ -186,7 +186,7 @@ static llvm::Expected<bool> runParsed(const RunOptions &options,
   std::vector<HostTensor> values = (*main)->results();
   if (llvm::Error error = saveOutputs(options.saveOutputs, values))
     return std::move(error);
-  RunResult result{options, **main, nullptr, {}};
+  RunResult result{options, **main, nullptr, {}, {}};
   std::unique_ptr<Variant> unfused;
   if (options.compare) {
     auto other = Variant::create(module, options, RunMode::Off, *arguments);
@@ -198,8 +198,10 @@ static llvm::Expected<bool> runParsed(const RunOptions &options,
             checkResults(result, values, longestReduction(module)))
       return std::move(error);
   }
-  if (options.repeat)
+  if (options.repeat) {
     measure(options, **main, unfused.get());
+    result.limits = Limits::measure(options.threads);
+  }
   printTable(result, out);
   if (llvm::Error error = writeReports(result))
     return std::move(error);

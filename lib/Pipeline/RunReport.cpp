@@ -11,7 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "Variant.h"
-#include "fuse/Device/Device.h"
+#include "fuse/Runtime/Limits.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
@@ -49,33 +49,35 @@ static Totals totalsOf(const Variant &variant) {
 }
 
 static void printRow(raw_ostream &out, StringRef name, const Timing &timing,
-                     double bytes, double flops, const Device *device) {
+                     double bytes, double flops, double bound) {
   double rate = timing.p50 > 0 ? 1 / timing.p50 : 0;
   out << left_justify(name, 28)
       << format("%10.1f %10.1f %10.1f %9.2f %8.1f %8.1f", timing.p50 * kMicro,
                 timing.p99 * kMicro, timing.min * kMicro, bytes / kMega,
                 bytes * rate / kGiga, flops * rate / kGiga);
-  if (device) {
-    double bound = std::max(bytes / device->bandwidth, flops / device->peakF32);
-    out << format(" %6.0f%%", timing.p50 > 0 ? 100 * bound / timing.p50 : 0.0);
-  }
+  out << format(" %6.0f%%", timing.p50 > 0 ? 100 * bound / timing.p50 : 0.0);
   out << '\n';
 }
 
 static void printVariant(raw_ostream &out, StringRef title, Variant &variant,
-                         const Device *device) {
+                         const Limits &limits) {
   out << title << '\n'
       << left_justify("kernel", 28)
-      << "    p50 us     p99 us     min us        MB     GB/s  GFLOP/s"
-      << (device ? " roofline" : "") << '\n';
+      << "    p50 us     p99 us     min us        MB     GB/s  GFLOP/s "
+         "roofline\n";
+  double sum = 0;
   for (const KernelInfo &kernel : variant.kernels)
-    if (ran(kernel))
-      printRow(out, kernel.name, summarize(kernel.seconds),
-               double(kernel.bytes.value_or(0)),
-               double(kernel.flops.value_or(0)), device);
+    if (ran(kernel)) {
+      double bytes = double(kernel.bytes.value_or(0));
+      double flops = double(kernel.flops.value_or(0));
+      double bound = limits.bound(bytes, flops);
+      printRow(out, kernel.name, summarize(kernel.seconds), bytes, flops,
+               bound);
+      sum += bound;
+    }
   Totals totals = totalsOf(variant);
   Timing timing = summarize(variant.seconds);
-  printRow(out, "program", timing, totals.bytes, totals.flops, device);
+  printRow(out, "program", timing, totals.bytes, totals.flops, sum);
   out << format("%u kernels, %.1f runs/s, peak memory %.2f MB, prepared in "
                 "%.1f ms, compiled in %.2f s\n",
                 totals.kernels, timing.p50 > 0 ? 1 / timing.p50 : 0.0,
@@ -97,14 +99,10 @@ static StringRef titleOf(const RunOptions &options) {
 }
 
 void fuse::printTable(const RunResult &result, raw_ostream &out) {
-  Expected<Device> device = loadDevice(result.options.target);
-  if (!device)
-    consumeError(device.takeError());
-  const Device *known = device ? &*device : nullptr;
   if (result.unfused && result.options.repeat)
-    printVariant(out, "unfused", *result.unfused, known);
+    printVariant(out, "unfused", *result.unfused, result.limits);
   if (result.options.repeat)
-    printVariant(out, titleOf(result.options), result.main, known);
+    printVariant(out, titleOf(result.options), result.main, result.limits);
   if (!result.unfused)
     return;
   if (result.options.repeat)
@@ -178,11 +176,22 @@ static json::Object contextOf(const RunOptions &options) {
                       {"mode", modes[unsigned(options.mode)]}};
 }
 
+static json::Object limitsOf(const Limits &limits) {
+  json::Array bandwidth;
+  for (auto [bytes, rate] : limits.bandwidth)
+    bandwidth.push_back(
+        json::Object{{"bytes", bytes}, {"bytes_per_second", rate}});
+  return json::Object{{"flops_per_second", limits.flops},
+                      {"bandwidth", std::move(bandwidth)}};
+}
+
 Error fuse::writeReports(const RunResult &result) {
   if (Error error = writeProfile(result))
     return error;
   json::Object report = contextOf(result.options);
   report["program"] = programOf(result.main);
+  if (result.options.repeat)
+    report["limits"] = limitsOf(result.limits);
   if (result.unfused) {
     report["unfused"] = programOf(*result.unfused);
     report["speedup"] = speedup(result);

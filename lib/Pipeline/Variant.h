@@ -15,6 +15,7 @@
 
 #include "GpuProgram.h"
 #include "fuse/Pipeline/Run.h"
+#include "fuse/Runtime/Limits.h"
 #include "fuse/Runtime/Program.h"
 #include "fuse/Runtime/Statistics.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -90,6 +91,7 @@ struct RunResult {
   Variant &main;
   Variant *unfused = nullptr;
   std::vector<Difference> differences; ///< per result, with --compare
+  Limits limits;                       ///< of this machine, if measured
   bool passed() const;
 };
 
