@@ -100,6 +100,14 @@ void FunctionFacts::measureEdges() {
 }
 
 void FunctionFacts::collectOperators(const CostCallback &cost) {
+  size_t count = 0;
+  walkProgram(function,
+              [&](Operation *op) { count += isa<linalg::LinalgOp>(op); });
+  operators.reserve(count);
+  edges.reserve(count);
+  ids.reserve(count);
+  wallsBefore.reserve(2 * count);
+  foreignDepth.reserve(2 * count);
   function->walk<WalkOrder::PreOrder>([&](Operation *op) {
     // Symbol tables inside a function (gpu.module, a nested module) are not its
     // program.

@@ -92,6 +92,7 @@ static bool isIdentity(const FunctionFacts &facts, linalg::LinalgOp consumer,
 
 FusionGraph::FusionGraph(const FunctionFacts &facts) : facts(facts) {
   ExtentNamer namer;
+  nodes.reserve(facts.operators.size());
   for (const OperatorFacts &op : facts.operators) {
     GraphNode node;
     node.role = op.role;
