@@ -17,6 +17,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
+#include "mlir/Transforms/RegionUtils.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -170,4 +171,16 @@ std::string fuse::describe(Operation *op) {
            std::to_string(count) + " ops)";
   }
   return text + "(" + llvm::join(body, ", ") + ")";
+}
+
+bool fuse::holdsData(Operation *constant) {
+  DenseElementsAttr elements;
+  return isa<ShapedType>(constant->getResult(0).getType()) &&
+         !(matchPattern(constant, m_Constant(&elements)) && elements.isSplat());
+}
+
+SmallVector<Value> fuse::usedValues(Operation *op) {
+  llvm::SetVector<Value> values(op->operand_begin(), op->operand_end());
+  getUsedValuesDefinedAbove(op->getRegions(), values);
+  return values.takeVector();
 }

@@ -32,6 +32,8 @@ public:
     return names;
   }
 
+  bool keepsBroadcasts() const override { return true; }
+
   std::optional<Decision> match(const Group &group) const override {
     if (!rowSpaceOf(group))
       return Decision::keep(

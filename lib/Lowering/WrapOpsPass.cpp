@@ -39,21 +39,10 @@ static bool hasTensorOperand(Operation *op) {
   return llvm::any_of(op->getOperandTypes(), llvm::IsaPred<TensorType>);
 }
 
-/// Values that `op` and its regions use from outside of it.
-static SmallVector<Value> usedValues(Operation *op) {
-  llvm::SetVector<Value> values(op->operand_begin(), op->operand_end());
-  getUsedValuesDefinedAbove(op->getRegions(), values);
-  return values.takeVector();
-}
-
 /// True for what the kernel makes for itself.
 static bool belongsInside(Operation *op, Block *block) {
-  if (op->hasTrait<OpTrait::ConstantLike>()) {
-    auto type = dyn_cast<ShapedType>(op->getResult(0).getType());
-    DenseElementsAttr elements;
-    return !type ||
-           (matchPattern(op, m_Constant(&elements)) && elements.isSplat());
-  }
+  if (op->hasTrait<OpTrait::ConstantLike>())
+    return !fuse::holdsData(op);
   return op->getBlock() == block && isMemoryEffectFree(op) &&
          llvm::any_of(op->getResults(), fuse::isFreeInit) &&
          !isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::CastOp>(
@@ -69,7 +58,7 @@ static SmallVector<Operation *> collect(Operation *root) {
     // A later visit moves it further to the front.
     inside.remove(op);
     inside.insert(op);
-    for (Value value : usedValues(op))
+    for (Value value : fuse::usedValues(op))
       if (Operation *def = value.getDefiningOp();
           def && belongsInside(def, root->getBlock()))
         worklist.push_back(def);
@@ -84,7 +73,7 @@ static void wrap(Operation *root) {
   llvm::SmallPtrSet<Operation *, 8> inside(cloned.begin(), cloned.end());
   llvm::SetVector<Value> inputs;
   for (Operation *op : cloned)
-    for (Value value : usedValues(op))
+    for (Value value : fuse::usedValues(op))
       if (!value.getDefiningOp() || !inside.contains(value.getDefiningOp()))
         inputs.insert(value);
   // What nobody reads is not computed.

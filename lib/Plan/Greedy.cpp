@@ -209,7 +209,7 @@ std::optional<double> Greedy::gainOf(unsigned edge, bool checkCycles) {
     return std::nullopt;
   // A row kernel evaluates a row's statistic once and keeps it.
   if (decisions[edge].reason == Reason::Recomputed &&
-      joined.kernel->name() != "row") {
+      !joined.kernel->keepsBroadcasts()) {
     note = "producer would be recomputed";
     return std::nullopt;
   }
@@ -350,12 +350,15 @@ Plan Greedy::result() {
   for (unsigned edge = 0; edge < decisions.size(); ++edge) {
     const Edge &e = graph.facts.edges[edge];
     if (std::binary_search(recomputed.begin(), recomputed.end(), e.consumer)) {
-      plan.edges.push_back("consumer is evaluated again by its readers");
+      plan.edges.push_back(
+          {"consumer is evaluated again by its readers", false});
       continue;
     }
     if (std::binary_search(recomputed.begin(), recomputed.end(), e.producer)) {
-      plan.edges.push_back("recomputed in kernel " +
-                           std::to_string(number[order.groupOf(e.consumer)]));
+      plan.edges.push_back(
+          {"recomputed in kernel " +
+               std::to_string(number[order.groupOf(e.consumer)]),
+           true});
       continue;
     }
     int a = number[order.groupOf(e.producer)],
@@ -368,7 +371,7 @@ Plan Greedy::result() {
     else if (note.empty())
       note =
           "between kernels " + std::to_string(a) + " and " + std::to_string(b);
-    plan.edges.push_back(std::move(note));
+    plan.edges.push_back({std::move(note), a == b});
   }
   return plan;
 }

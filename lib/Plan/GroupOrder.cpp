@@ -14,7 +14,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "fuse/Plan/GroupOrder.h"
-#include "mlir/Transforms/RegionUtils.h"
 #include <numeric>
 
 using namespace mlir;
@@ -34,9 +33,7 @@ static llvm::SetVector<Operation *> neededBy(Operation *op, bool planned) {
   llvm::SmallPtrSet<Operation *, 8> visited{op};
   while (!worklist.empty()) {
     Operation *user = worklist.pop_back_val();
-    llvm::SetVector<Value> values(user->operand_begin(), user->operand_end());
-    getUsedValuesDefinedAbove(user->getRegions(), values);
-    for (Value value : values)
+    for (Value value : usedValues(user))
       if (Operation *def = value.getDefiningOp()) {
         if (!isTransparent(def) &&
             !(planned && def->hasAttr(names::kRecompute)))

@@ -98,8 +98,10 @@ void fuse::planModule(Operation *module, Objective objective) {
     std::vector<Decision> decisions = decideEdges(facts, options);
     FusionGraph graph(facts);
     Plan plan = planGreedily(graph, decisions, options, objective);
-    for (auto [decision, note] : llvm::zip_equal(decisions, plan.edges))
-      decision.plan = note;
+    for (auto [decision, outcome] : llvm::zip_equal(decisions, plan.edges)) {
+      decision.plan = outcome.note;
+      decision.joined = outcome.joined;
+    }
     writeFacts(facts);
     writeVerdicts(facts, decisions);
     writePlan(facts, plan);

@@ -221,9 +221,7 @@ static void addArguments(remark::detail::InFlightRemark &remark,
 static VerdictKind outcomeOf(const Decision &decision) {
   if (decision.plan.empty())
     return decision.verdict;
-  bool joined = StringRef(decision.plan).starts_with("in kernel") ||
-                StringRef(decision.plan).starts_with("recomputed");
-  return joined ? VerdictKind::Fuse : VerdictKind::Keep;
+  return decision.joined ? VerdictKind::Fuse : VerdictKind::Keep;
 }
 
 /// The edge's key is in the name (`--remark-policy=final` keeps one remark per

@@ -70,12 +70,8 @@ private:
 /// True for what each kernel makes for itself: glue, constants that are no
 /// tensors of data, empty tensors and fills.
 static bool belongsInside(Operation *op, Block *block) {
-  if (op->hasTrait<OpTrait::ConstantLike>()) {
-    auto type = dyn_cast<ShapedType>(op->getResult(0).getType());
-    DenseElementsAttr elements;
-    return !type ||
-           (matchPattern(op, m_Constant(&elements)) && elements.isSplat());
-  }
+  if (op->hasTrait<OpTrait::ConstantLike>())
+    return !holdsData(op);
   if (!isMemoryEffectFree(op))
     return false;
   if (llvm::any_of(op->getResults(),
@@ -83,13 +79,6 @@ static bool belongsInside(Operation *op, Block *block) {
     return true;
   return op->getBlock() == block &&
          (isGlue(op) || op->hasAttr(names::kRecompute));
-}
-
-/// Values that `op` and its regions use from outside of it.
-static SmallVector<Value> usedValues(Operation *op) {
-  llvm::SetVector<Value> values(op->operand_begin(), op->operand_end());
-  getUsedValuesDefinedAbove(op->getRegions(), values);
-  return values.takeVector();
 }
 
 void KernelBuilder::collect() {

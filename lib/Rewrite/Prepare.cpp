@@ -55,12 +55,6 @@ private:
 
 } // namespace
 
-static SmallVector<Value> usedValues(Operation &op) {
-  llvm::SetVector<Value> values(op.operand_begin(), op.operand_end());
-  getUsedValuesDefinedAbove(op.getRegions(), values);
-  return values.takeVector();
-}
-
 bool Splitter::analyse() {
   for (unsigned i = 0; i < main.getNumArguments(); ++i) {
     bool isParameter = main.getArgAttr(i, names::kParam) != nullptr;
@@ -70,7 +64,7 @@ bool Splitter::analyse() {
   }
   bool computes = false;
   for (Operation &op : main.getBody().front()) {
-    SmallVector<Value> used = usedValues(op);
+    SmallVector<Value> used = usedValues(&op);
     bool movable = isMemoryEffectFree(&op) && op.getNumResults() &&
                    !op.hasTrait<OpTrait::IsTerminator>();
     bool known = llvm::all_of(used, [&](Value value) {
@@ -122,7 +116,7 @@ void Splitter::buildPrepare() {
   llvm::DenseSet<Operation *> needed;
   SmallVector<Operation *> worklist(moved.begin(), moved.end());
   while (!worklist.empty())
-    for (Value value : usedValues(*worklist.pop_back_val()))
+    for (Value value : usedValues(worklist.pop_back_val()))
       if (neutral.contains(value) &&
           needed.insert(value.getDefiningOp()).second)
         worklist.push_back(value.getDefiningOp());

@@ -53,6 +53,13 @@ llvm::SmallVector<mlir::Value> glueSources(mlir::Operation *glue);
 /// splat or other constant. As an `outs` operand it is no hazard.
 bool isFreeInit(mlir::Value value);
 
+/// True for a constant tensor of more than one value: it is read like an
+/// argument, where scalars and splats cost nothing to make again.
+bool holdsData(mlir::Operation *constant);
+
+/// Values that `op` and its regions use from outside of it.
+llvm::SmallVector<mlir::Value> usedValues(mlir::Operation *op);
+
 /// True if `operand` is an `outs` whose incoming data the body reads and which
 /// is not a fill, an empty tensor or a splat, so that reading it costs bytes.
 bool carriesData(mlir::linalg::LinalgOp op, mlir::OpOperand *init);

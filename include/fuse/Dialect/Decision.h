@@ -42,6 +42,7 @@ struct Decision {
   Answers answers;
   /// What the planner made of the edge; empty before planning.
   std::string plan;
+  bool joined = false; ///< the planner put both into one kernel
 
   Gate gate() const { return gateOf(reason); }
 

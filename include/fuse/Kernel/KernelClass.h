@@ -50,6 +50,9 @@ public:
   virtual llvm::StringRef name() const = 0;
   /// What the sizes of a tile are called in a decision's numbers.
   virtual llvm::ArrayRef<llvm::StringLiteral> sizeNames() const = 0;
+  /// True if the kernel evaluates a value that it broadcasts once and keeps it,
+  /// instead of again for each use.
+  virtual bool keepsBroadcasts() const { return false; }
   /// A refusal with its reason; nothing if the class holds the group.
   virtual std::optional<Decision> match(const Group &group) const = 0;
   /// All tiles, larger first. Never empty for a group that matches.

@@ -45,7 +45,12 @@ struct Plan {
   /// Cheap operators that no kernel stores: each reader evaluates them again.
   std::vector<unsigned> recomputed;
   std::vector<PlannedKernel> kernels; ///< by least operator id
-  std::vector<std::string> edges; ///< per edge of the facts: what became of it
+  /// What became of an edge, in words, and whether one kernel holds both ends.
+  struct Outcome {
+    std::string note;
+    bool joined;
+  };
+  std::vector<Outcome> edges; ///< per edge of the facts
 };
 
 /// True if `id` is elementwise, without transcendentals, and takes no longer to
