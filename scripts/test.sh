@@ -72,7 +72,7 @@ check_format() {
 }
 
 say "packages"
-install_packages "${BUILD_PACKAGES[@]}" libgtest-dev clang-format-22
+install_packages "${BUILD_PACKAGES[@]}" libgtest-dev clang-format-22 valgrind
 python=$(choose_python)
 if [[ -z $python ]]; then
   install_packages python3-numpy
@@ -96,7 +96,7 @@ fi
 add_results build/unittests.json
 
 say "lit"
-if ! "$python" "$LLVM_BIN/lit" -sv --output build/lit.json build/test; then
+if ! "$python" "$LLVM_BIN/lit" -sv --show-unsupported --output build/lit.json build/test; then
   say "lit failed"
 fi
 add_results build/lit.json

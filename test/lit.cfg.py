@@ -3,6 +3,7 @@
 import contextlib
 import ctypes
 import os
+import shutil
 
 import lit.formats
 
@@ -32,3 +33,5 @@ config.substitutions += [
 with contextlib.suppress(OSError):
     ctypes.CDLL("libcuda.so.1")
     config.available_features.add("cuda")
+if shutil.which("valgrind"):
+    config.available_features.add("valgrind")

@@ -125,12 +125,16 @@ Program::~Program() = default;
 
 Expected<std::unique_ptr<Program>>
 Program::compile(mlir::ModuleOp module, unsigned optLevel,
-                 ArrayRef<std::string> sharedLibs) {
+                 ArrayRef<std::string> sharedLibs, StringRef cpu) {
   InitializeNativeTarget();
   InitializeNativeTargetAsmPrinter();
   auto builder = orc::JITTargetMachineBuilder::detectHost();
   if (!builder)
     return builder.takeError();
+  if (!cpu.empty()) {
+    builder->setCPU(cpu.str());
+    builder->getFeatures() = SubtargetFeatures();
+  }
   builder->setCodeGenOptLevel(CodeGenOptLevel::Default);
   auto machine = builder->createTargetMachine();
   auto forOptimizer = builder->createTargetMachine();

@@ -134,3 +134,20 @@ func.func @erf(%x: tensor<7x21xf32>, %y: tensor<7x21xf16>) -> (tensor<7x21xf32>,
   %1 = linalg.erf ins(%y : tensor<7x21xf16>) outs(%f : tensor<7x21xf16>) -> tensor<7x21xf16>
   return %0, %1 : tensor<7x21xf32>, tensor<7x21xf16>
 }
+
+// For tools that look at the code of all of them at once.
+func.func @all(%a: tensor<5x37xf32>, %b: tensor<9x130xf32>, %c: tensor<130xf32>, %d: tensor<13x31xf32>,
+               %e: tensor<70x31xf32>, %f: tensor<70xf32>, %g: tensor<2x3x17x15xf32>, %h: tensor<8x3x3x3xf32>,
+               %i: tensor<8xf32>, %j: tensor<1x4x12x12xf32>, %k: tensor<6x40xf64>, %l: tensor<7x21xf32>, %m: tensor<7x21xf16>)
+    -> (tensor<5x37xf32>, tensor<9x130xf32>, tensor<13x70xf32>, tensor<2x8x9x8xf32>, tensor<1x4x5x5xf32>,
+        tensor<6x40xf64>, tensor<6xf64>, tensor<7x21xf32>, tensor<7x21xf16>) {
+  %0 = call @row(%a) : (tensor<5x37xf32>) -> tensor<5x37xf32>
+  %1 = call @pointwise(%b, %c) : (tensor<9x130xf32>, tensor<130xf32>) -> tensor<9x130xf32>
+  %2 = call @contraction(%d, %e, %f) : (tensor<13x31xf32>, tensor<70x31xf32>, tensor<70xf32>) -> tensor<13x70xf32>
+  %3 = call @convolution(%g, %h, %i) : (tensor<2x3x17x15xf32>, tensor<8x3x3x3xf32>, tensor<8xf32>) -> tensor<2x8x9x8xf32>
+  %4 = call @window(%j) : (tensor<1x4x12x12xf32>) -> tensor<1x4x5x5xf32>
+  %5:2 = call @two_results(%k) : (tensor<6x40xf64>) -> (tensor<6x40xf64>, tensor<6xf64>)
+  %6:2 = call @erf(%l, %m) : (tensor<7x21xf32>, tensor<7x21xf16>) -> (tensor<7x21xf32>, tensor<7x21xf16>)
+  return %0, %1, %2, %3, %4, %5#0, %5#1, %6#0, %6#1 : tensor<5x37xf32>, tensor<9x130xf32>, tensor<13x70xf32>, tensor<2x8x9x8xf32>,
+      tensor<1x4x5x5xf32>, tensor<6x40xf64>, tensor<6xf64>, tensor<7x21xf32>, tensor<7x21xf16>
+}
