@@ -67,7 +67,7 @@ check_format() {
       printf 'clang-format-22 would change %s\n' "$file"
       changed=1
     fi
-  done < <(find include lib tools unittests \( -name '*.h' -o -name '*.cpp' \) -print0 | sort -z)
+  done < <(find benchmarks include lib tools unittests \( -name '*.h' -o -name '*.cpp' \) -print0 | sort -z)
   return "$changed"
 }
 
