@@ -2,6 +2,7 @@
 // RUN: fuse-opt %s --fuse-cpu-vectorize="vector-bytes=32 vector-registers=16" | FileCheck %s
 
 // CHECK-LABEL: @pool
+// CHECK-COUNT-3: scf.for
 // CHECK: %[[FIRST:.*]] = vector.load %{{.*}} : memref<{{.*}}>, vector<8xf32>
 // CHECK: %[[SECOND:.*]] = vector.load %{{.*}} : memref<{{.*}}>, vector<8xf32>
 // CHECK: vector.shuffle %[[FIRST]], %[[SECOND]] [0, 2, 4, 6, 9, 11, 13, 15] : vector<8xf32>, vector<8xf32>
