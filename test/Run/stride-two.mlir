@@ -16,8 +16,8 @@ func.func @pool(%x: memref<1x1x33x33xf32>, %k: memref<3x3xf32>, %y: memref<1x1x1
 // 3 of 8 lanes: 5 elements of the first run, none of the second.
 // CHECK-LABEL: @rest
 // CHECK: %[[MASK:.*]] = vector.constant_mask [5] : vector<8xi1>
-// CHECK: %[[RUN:.*]] = vector.maskedload %{{.*}}, %[[MASK]], %
-// CHECK: vector.shuffle %[[RUN]], %{{.*}} [0, 2, 4, 6, 9, 11, 13, 15]
+// CHECK: %[[PART:.*]] = vector.maskedload %{{.*}}, %[[MASK]], %
+// CHECK: vector.shuffle %[[PART]], %{{.*}} [0, 2, 4, 6, 9, 11, 13, 15]
 func.func @rest(%x: memref<5xf32>, %y: memref<3xf32>) {
   linalg.generic {indexing_maps = [affine_map<(i) -> (2 * i)>, affine_map<(i) -> (i)>], iterator_types = ["parallel"]}
       ins(%x : memref<5xf32>) outs(%y : memref<3xf32>) {
