@@ -23,6 +23,7 @@ if config.sanitized:
     # Stock tools cannot load libraries that have sanitizers in them: they get those of the default build. LLVM's own
     # libraries have none, so what their containers hold is not known.
     lib_dir = os.path.join(config.fuse_source_dir, "build", "lib")
+    config.available_features.add("sanitized")
     config.environment["ASAN_OPTIONS"] = "detect_container_overflow=0:allow_user_poisoning=0"
 plugin = os.path.join(lib_dir, "FusePlugin.so")
 config.substitutions += [

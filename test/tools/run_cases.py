@@ -107,7 +107,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("cases", nargs="*", metavar="CASE")
     parser.add_argument("--fuse-run", default="fuse-run")
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--timeout", type=float, default=120.0, help="seconds")
+    parser.add_argument("--timeout", type=float, default=600.0, help="seconds")
     options = parser.parse_args(arguments)
     known = load_cases()
     try:
