@@ -6,12 +6,13 @@ cd "$ROOT"
 
 say "packages"
 install_packages "${BUILD_PACKAGES[@]}" libgtest-dev libclang-rt-22-dev
+python=$(test_python)
 
 say "build"
-configure -DFUSE_BUILD_UNITTESTS=ON
+configure -DFUSE_BUILD_UNITTESTS=ON -DPython3_EXECUTABLE="$python"
 run cmake --build build
 mkdir -p build-asan
-run cmake --preset asan >build-asan/configure.log
+cmake --preset asan -DPython3_EXECUTABLE="$python" >build-asan/configure.log
 run cmake --build build-asan
 
 say "unit tests"
@@ -19,5 +20,5 @@ export ASAN_OPTIONS=detect_container_overflow=0:allow_user_poisoning=0
 failed=0
 build-asan/bin/FuseUnitTests --gtest_brief=1 || failed=1
 say "lit"
-"$LLVM_BIN/lit" -sv --show-unsupported "$@" build-asan/test || failed=1
+"$python" "$LLVM_BIN/lit" -sv --show-unsupported "$@" build-asan/test || failed=1
 exit "$failed"
