@@ -19,6 +19,7 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h"
+#include "llvm/IR/Module.h"
 #include "llvm/Support/TargetSelect.h"
 #include <chrono>
 #include <cstring>
@@ -123,6 +124,18 @@ std::string ValueType::str() const {
 Program::Program() = default;
 Program::~Program() = default;
 
+/// The engine adds to each function F a form `_mlir_F` that takes an array of
+/// pointers. Only those of C interfaces are called, and the others take long to
+/// compile where there are many arguments.
+static void dropInterfaces(Module &module) {
+  for (Function &function : make_early_inc_range(module)) {
+    StringRef name = function.getName();
+    if (name.consume_front("_mlir_") && !name.starts_with("_mlir_ciface_") &&
+        module.getFunction(name) && function.use_empty())
+      function.eraseFromParent();
+  }
+}
+
 Expected<std::unique_ptr<Program>>
 Program::compile(mlir::ModuleOp module, unsigned optLevel,
                  ArrayRef<std::string> sharedLibs, StringRef cpu) {
@@ -145,7 +158,10 @@ Program::compile(mlir::ModuleOp module, unsigned optLevel,
   auto optimize = mlir::makeOptimizingTransformer(optLevel, /*sizeLevel=*/0,
                                                   forOptimizer->get());
   mlir::ExecutionEngineOptions options;
-  options.transformer = optimize;
+  options.transformer = [optimize](Module *code) {
+    dropInterfaces(*code);
+    return optimize(code);
+  };
   SmallVector<StringRef> libraries(sharedLibs.begin(), sharedLibs.end());
   options.sharedLibPaths = libraries;
   options.enableGDBNotificationListener = false;
