@@ -157,11 +157,13 @@ Program::compile(mlir::ModuleOp module, unsigned optLevel,
                                    : forOptimizer.takeError());
   auto optimize = mlir::makeOptimizingTransformer(optLevel, /*sizeLevel=*/0,
                                                   forOptimizer->get());
-  mlir::ExecutionEngineOptions options;
-  options.transformer = [optimize](Module *code) {
+  // The options refer to it.
+  auto transform = [&](Module *code) {
     dropInterfaces(*code);
     return optimize(code);
   };
+  mlir::ExecutionEngineOptions options;
+  options.transformer = transform;
   SmallVector<StringRef> libraries(sharedLibs.begin(), sharedLibs.end());
   options.sharedLibPaths = libraries;
   options.enableGDBNotificationListener = false;
