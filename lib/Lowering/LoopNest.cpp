@@ -187,8 +187,8 @@ static unsigned widestElement(const LoopNest &nest) {
   return bits / 8;
 }
 
-/// Inputs whose lanes lie neither side by side along `loop` nor with one element
-/// between them; nothing if the loop cannot hold vectors.
+/// Inputs whose lanes lie neither side by side along `loop` nor with one
+/// element between them; nothing if the loop cannot hold vectors.
 static std::optional<unsigned> gathersAlong(const LoopNest &nest,
                                             unsigned loop) {
   for (auto [number, output] : llvm::enumerate(nest.outputs())) {
