@@ -64,3 +64,18 @@ install_packages() {
     fail "apt-get could not install ${missing[*]}; LLVM 22 comes from Debian 12's security suite (bookworm-security)"
   fi
 }
+
+# The interpreter of the tests: the first of the default one and Debian's that has numpy, which is installed if none has it.
+test_python() {
+  local candidate
+  for candidate in "$(command -v python3)" /usr/bin/python3; do
+    if "$candidate" -c 'import numpy' 2>/dev/null; then
+      printf '%s\n' "$candidate"
+      return
+    fi
+  done
+  install_packages python3-numpy >&2
+  /usr/bin/python3 -c 'import numpy' 2>/dev/null ||
+    fail "python3-numpy is installed, but neither python3 nor /usr/bin/python3 can import numpy"
+  printf '/usr/bin/python3\n'
+}

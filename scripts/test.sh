@@ -38,17 +38,6 @@ check() {
   fi
 }
 
-# The interpreter of the tests: the first of the default one and Debian's that has numpy.
-choose_python() {
-  local candidate
-  for candidate in "$(command -v python3)" /usr/bin/python3; do
-    if "$candidate" -c 'import numpy' 2>/dev/null; then
-      printf '%s\n' "$candidate"
-      return
-    fi
-  done
-}
-
 # ruff from PATH, or from a virtual environment in build/ if one can be made.
 find_ruff() {
   if command -v ruff >/dev/null; then
@@ -67,18 +56,13 @@ check_format() {
       printf 'clang-format-22 would change %s\n' "$file"
       changed=1
     fi
-  done < <(find include lib tools unittests \( -name '*.h' -o -name '*.cpp' \) -print0 | sort -z)
+  done < <(find benchmarks include lib tools unittests \( -name '*.h' -o -name '*.cpp' \) -print0 | sort -z)
   return "$changed"
 }
 
 say "packages"
-install_packages "${BUILD_PACKAGES[@]}" libgtest-dev clang-format-22
-python=$(choose_python)
-if [[ -z $python ]]; then
-  install_packages python3-numpy
-  python=$(choose_python)
-  [[ -n $python ]] || fail "python3-numpy is installed, but neither python3 nor /usr/bin/python3 can import numpy"
-fi
+install_packages "${BUILD_PACKAGES[@]}" libgtest-dev clang-format-22 valgrind
+python=$(test_python)
 
 say "build"
 configure -DFUSE_BUILD_UNITTESTS=ON -DPython3_EXECUTABLE="$python"
@@ -96,7 +80,7 @@ fi
 add_results build/unittests.json
 
 say "lit"
-if ! "$python" "$LLVM_BIN/lit" -sv --output build/lit.json build/test; then
+if ! "$python" "$LLVM_BIN/lit" -sv --show-unsupported --output build/lit.json build/test; then
   say "lit failed"
 fi
 add_results build/lit.json

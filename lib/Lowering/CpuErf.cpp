@@ -8,7 +8,8 @@
 //
 // erf of f32 as a rational function.
 //
-//   erf x   ==>   clamp(x * P(x^2) / Q(x^2)), |x| at most 3.9
+//   erf x         ==>   clamp(x * P(x^2) / Q(x^2)), |x| at most 3.9
+//   erf (x / c)   ==>   erf (x * (1 / c))
 //
 // NaN stays NaN: both bounds are comparisons that are false for it. f64 is left
 // alone.
@@ -18,6 +19,8 @@
 #include "CpuErf.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
+#include <cmath>
 
 using namespace mlir;
 
@@ -68,6 +71,21 @@ struct Arithmetic {
   }
 };
 
+/// The argument of erf. A division by a constant in front of it is a product
+/// with the reciprocal: erf grows by no larger a share than its argument, so
+/// the rounding adds less than the rational function is off.
+Value argumentOf(math::ErfOp op, Arithmetic &make) {
+  auto division = op.getOperand().getDefiningOp<arith::DivFOp>();
+  APFloat divisor(0.0f);
+  if (!division || !matchPattern(division.getRhs(), m_ConstantFloat(&divisor)))
+    return op.getOperand();
+  double reciprocal = 1.0 / divisor.convertToDouble();
+  if (!std::isnormal(float(reciprocal)))
+    return op.getOperand();
+  return arith::MulFOp::create(make.builder, make.loc, division.getLhs(),
+                               make.constant(reciprocal));
+}
+
 struct ErfToRational : OpRewritePattern<math::ErfOp> {
   ErfToRational(MLIRContext *context)
       : OpRewritePattern(context, /*benefit=*/2) {}
@@ -80,7 +98,7 @@ struct ErfToRational : OpRewritePattern<math::ErfOp> {
         (shaped && !shaped.hasStaticShape()))
       return rewriter.notifyMatchFailure(op, "not f32 of static shape");
     Arithmetic make{rewriter, op.getLoc(), type};
-    Value x = make.clamp(op.getOperand(), kBound);
+    Value x = make.clamp(argumentOf(op, make), kBound);
     Value square = arith::MulFOp::create(rewriter, op.getLoc(), x, x);
     Value top = arith::MulFOp::create(rewriter, op.getLoc(), x,
                                       make.polynomial(kP, square));

@@ -21,6 +21,11 @@ namespace fuse {
 /// upstream's patterns first.
 void populateErfPatterns(mlir::RewritePatternSet &patterns);
 
+/// True for the functions of f32 that become polynomials: those whose
+/// approximation holds for every argument. (That of `math.sin` and `math.cos`
+/// loses accuracy for large ones.)
+bool isApproximated(llvm::StringRef name);
+
 } // namespace fuse
 
 #endif // FUSE_LIB_LOWERING_CPUERF_H

@@ -57,6 +57,13 @@ static bool hasUnknownReshape(ModuleOp module) {
   return found;
 }
 
+/// True for a function without loops and branches: a list of calls.
+static bool isList(func::FuncOp function) {
+  return function.getBody().hasOneBlock() &&
+         llvm::all_of(function.getBody().front(),
+                      [](Operation &op) { return op.getNumRegions() == 0; });
+}
+
 namespace {
 struct CpuFunctionsPass : fuse::impl::CpuFunctionsBase<CpuFunctionsPass> {
   void runOnOperation() override {
@@ -78,6 +85,12 @@ struct CpuFunctionsPass : fuse::impl::CpuFunctionsBase<CpuFunctionsPass> {
         if (function.isPublic())
           function->setAttr(LLVM::LLVMDialect::getEmitCWrapperAttrName(),
                             UnitAttr::get(&getContext()));
+        // LLVM takes quadratic time for the long block of a large model, and
+        // there is nothing to gain.
+        if (isList(function))
+          function->setAttr(
+              "passthrough",
+              Builder(&getContext()).getStrArrayAttr({"noinline", "optnone"}));
         continue;
       }
       function->setAttr("no_inline", UnitAttr::get(&getContext()));

@@ -26,9 +26,7 @@ namespace fuse {
 
 using namespace mlir;
 
-/// Functions whose approximation holds for every argument. (That of `sin` and
-/// `cos` loses accuracy for large ones.)
-static bool isApproximated(StringRef name) {
+bool fuse::isApproximated(StringRef name) {
   static constexpr StringLiteral names[] = {
       "math.exp",  "math.expm1", "math.tanh", "math.erf",
       "math.erfc", "math.log",   "math.log2", "math.log1p"};
@@ -59,8 +57,8 @@ struct CpuMathPass : fuse::impl::CpuMathBase<CpuMathPass> {
     RewritePatternSet patterns(&getContext());
     math::populateExpansionPatterns(patterns, {"fpowi", "rsqrt"});
     fuse::populateErfPatterns(patterns);
-    populateMathF32ExpansionPatterns(patterns, isApproximated);
-    populateMathPolynomialApproximationPatterns(patterns, isApproximated);
+    populateMathF32ExpansionPatterns(patterns, fuse::isApproximated);
+    populateMathPolynomialApproximationPatterns(patterns, fuse::isApproximated);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       return signalPassFailure();
     if (getOperation()->hasAttr(fuse::kKernelClassAttr))

@@ -15,6 +15,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "CpuErf.h"
 #include "fuse/Analysis/Operators.h"
 #include "fuse/Lowering/Passes.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -88,6 +89,21 @@ static bool isCopy(linalg::GenericOp op) {
              op.getRegionInputArgs()[0];
 }
 
+/// Functions that a point of `op` evaluates as polynomials.
+static unsigned countFunctions(linalg::GenericOp op) {
+  return llvm::count_if(*op.getBlock(), [](Operation &nested) {
+    return fuse::isApproximated(nested.getName().getStringRef());
+  });
+}
+
+/// True if a loop over both would be so long that the processor does not begin
+/// the next points before it ends these: two loops over a tile in the nearest
+/// cache are faster.
+static bool isLong(linalg::GenericOp producer, linalg::GenericOp consumer) {
+  return countFunctions(producer) && countFunctions(consumer) &&
+         llvm::none_of(consumer.getStaticLoopRanges(), ShapedType::isDynamic);
+}
+
 /// True if the producer of `operand` may be evaluated where its only reader is.
 static bool mayFuse(OpOperand *operand) {
   auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
@@ -98,7 +114,7 @@ static bool mayFuse(OpOperand *operand) {
     if (!producer.getMatchingBlockArgument(&init).use_empty())
       return false;
   auto consumer = dyn_cast<linalg::GenericOp>(operand->getOwner());
-  if (!consumer || !consumer.isDpsInput(operand))
+  if (!consumer || !consumer.isDpsInput(operand) || isLong(producer, consumer))
     return false;
   // Evaluated once for each point of the reader: never more often than before.
   AffineMap map = consumer.getMatchingIndexingMap(operand);

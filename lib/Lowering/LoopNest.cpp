@@ -187,8 +187,8 @@ static unsigned widestElement(const LoopNest &nest) {
   return bits / 8;
 }
 
-/// Inputs whose lanes do not lie side by side along `loop`; nothing if the loop
-/// cannot hold vectors.
+/// Inputs whose lanes lie neither side by side along `loop` nor with one
+/// element between them; nothing if the loop cannot hold vectors.
 static std::optional<unsigned> gathersAlong(const LoopNest &nest,
                                             unsigned loop) {
   for (auto [number, output] : llvm::enumerate(nest.outputs())) {
@@ -199,7 +199,7 @@ static std::optional<unsigned> gathersAlong(const LoopNest &nest,
   }
   unsigned gathers = 0, contiguous = 0;
   for (const NestOperand &input : nest.inputs()) {
-    gathers += input.strides[loop] != 0 && input.strides[loop] != 1;
+    gathers += input.strides[loop] < 0 || input.strides[loop] > 2;
     contiguous += input.strides[loop] == 1;
   }
   if (nest.reduces[loop] && !contiguous)

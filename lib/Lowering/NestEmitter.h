@@ -63,6 +63,8 @@ private:
     return mlir::VectorType::get(tile.lanes, element);
   }
   mlir::Value maskOf(unsigned count);
+  mlir::Value loadRun(unsigned number, int64_t start, int64_t count);
+  mlir::Value loadEverySecond(unsigned number, int64_t start, int64_t count);
   mlir::Value load(unsigned number, int64_t row, const Slot &slot);
   void store(unsigned number, int64_t row, const Slot &slot, mlir::Value value);
   mlir::Value asVector(mlir::Value scalar, mlir::IRMapping &mapping);

@@ -70,6 +70,38 @@ Value NestEmitter::maskOf(unsigned count) {
       ArrayRef<int64_t>{count});
 }
 
+/// `count` elements side by side, from `start` on. Lanes that do not count hold
+/// 1: nothing divides by 0.
+Value NestEmitter::loadRun(unsigned number, int64_t start, int64_t count) {
+  const NestOperand &operand = nest.operands[number];
+  Type element = getElementTypeOrSelf(operand.operand->get().getType());
+  VectorType type = vectorOf(element);
+  Value at = address(operand, start);
+  if (count == tile.lanes)
+    return vector::LoadOp::create(builder, loc, type, flat[number], at);
+  Value filler = arith::ConstantOp::create(
+      builder, loc,
+      DenseElementsAttr::get(type,
+                             ArrayRef<Attribute>{builder.getOneAttr(element)}));
+  if (count <= 0)
+    return filler;
+  return vector::MaskedLoadOp::create(builder, loc, type, flat[number], at,
+                                      maskOf(count), filler);
+}
+
+/// `count` elements, each the second behind the one before: those of two runs,
+/// of which the other ends at the last that is needed.
+Value NestEmitter::loadEverySecond(unsigned number, int64_t start,
+                                   int64_t count) {
+  int64_t lanes = tile.lanes, behind = lanes - 1;
+  Value first = loadRun(number, start, std::min(lanes, 2 * count - 1));
+  Value second = loadRun(number, start + behind, 2 * count - 1 - behind);
+  SmallVector<int64_t> order;
+  for (int64_t at = 0; at < 2 * lanes; at += 2)
+    order.push_back(at < lanes ? at : lanes + at - behind);
+  return vector::ShuffleOp::create(builder, loc, first, second, order);
+}
+
 /// The lanes of operand `number` at `slot`, `row` rows into the tile.
 Value NestEmitter::load(unsigned number, int64_t row, const Slot &slot) {
   const NestOperand &operand = nest.operands[number];
@@ -87,22 +119,16 @@ Value NestEmitter::load(unsigned number, int64_t row, const Slot &slot) {
   };
   if (stride == 0)
     return vector::BroadcastOp::create(builder, loc, type, scalar(start));
-  if (stride == 1 && slot.count == tile.lanes)
-    return vector::LoadOp::create(builder, loc, type, flat[number],
-                                  address(operand, start));
-  // Lanes that do not count hold 1: nothing divides by 0.
-  TypedAttr one = builder.getOneAttr(element);
-  Value filler = arith::ConstantOp::create(
-      builder, loc, DenseElementsAttr::get(type, ArrayRef<Attribute>{one}));
   if (stride == 1)
-    return vector::MaskedLoadOp::create(builder, loc, type, flat[number],
-                                        address(operand, start),
-                                        maskOf(slot.count), filler);
+    return loadRun(number, start, slot.count);
+  if (stride == 2 && tile.lanes > 1)
+    return loadEverySecond(number, start, slot.count);
   SmallVector<Value> lanes;
   for (unsigned lane = 0; lane < tile.lanes; ++lane)
     lanes.push_back(lane < slot.count
                         ? scalar(start + stride * lane)
-                        : arith::ConstantOp::create(builder, loc, one));
+                        : arith::ConstantOp::create(
+                              builder, loc, builder.getOneAttr(element)));
   return vector::FromElementsOp::create(builder, loc, type, lanes);
 }
 

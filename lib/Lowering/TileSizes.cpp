@@ -133,27 +133,54 @@ ArrayRef<int> FreeLoops::loopsOf(Value value) const {
 // Rows and points
 //===----------------------------------------------------------------------===//
 
-/// Elements of a pointwise tile, at least: what hides the cost of a loop.
-constexpr int64_t kTileElements = 1024;
+/// Elements of a pointwise tile: what hides the cost of a loop, and what leaves
+/// room for the tiles of a few operands in the nearest cache.
+constexpr int64_t kTileLeast = 1024, kTileMost = 4096;
 /// Lanes of a tile along which a reduction reads neighbours.
 constexpr int64_t kColumns = 64;
 
-/// One row, of as many columns as make the loop worth it.
-static SmallVector<int64_t> rowTile(linalg::LinalgOp root,
-                                    const FreeLoops &free, bool reduces) {
+/// How much of a loop goes into a pointwise tile, around `inner` elements: all,
+/// or a divisor.
+static int64_t pointSize(int64_t extent, int64_t inner, bool isDynamic) {
+  if (inner >= kTileLeast)
+    return 1;
+  int64_t most = kTileMost / inner;
+  for (int64_t size = most; size < extent && size * inner >= kTileLeast; --size)
+    if (extent % size == 0 && !isDynamic)
+      return size;
+  bool isShort = extent * inner <= kTileMost || isDynamic;
+  return isShort || inner < kTileLeast / 4 ? extent : 1;
+}
+
+/// Some columns of one row, or some rows of few columns.
+static SmallVector<int64_t> pointTile(linalg::LinalgOp root,
+                                      const FreeLoops &free) {
   SmallVector<int64_t> ranges = root.getStaticLoopRanges();
   SmallVector<int64_t> sizes(ranges.size(), 0);
   int64_t inner = 1;
   for (unsigned loop = ranges.size(); loop-- > 0;) {
+    // What is not known is taken to be long enough.
     bool isDynamic = ShapedType::isDynamic(ranges[loop]);
-    bool whole = !free.isFree(loop) || (!reduces && inner < kTileElements);
-    if (!whole)
-      sizes[loop] = reduces && free.isColumn(loop) ? kColumns : 1;
-    else
-      inner *= isDynamic ? kTileElements : ranges[loop];
-    if (!isDynamic && (sizes[loop] >= ranges[loop] ||
-                       (sizes[loop] && ranges[loop] % sizes[loop] != 0)))
-      sizes[loop] = sizes[loop] == 1 ? 1 : 0;
+    int64_t range = isDynamic ? kTileLeast : ranges[loop];
+    int64_t size = pointSize(range, inner, isDynamic);
+    if (free.isFree(loop) && (size < range || size == 1))
+      sizes[loop] = size;
+    inner *= sizes[loop] ? size : range;
+  }
+  return sizes;
+}
+
+/// One row, or some columns where rows are summed.
+static SmallVector<int64_t> rowTile(linalg::LinalgOp root,
+                                    const FreeLoops &free) {
+  SmallVector<int64_t> ranges = root.getStaticLoopRanges();
+  SmallVector<int64_t> sizes(ranges.size(), 0);
+  for (unsigned loop = 0; loop < ranges.size(); ++loop) {
+    int64_t size = free.isColumn(loop) ? kColumns : 1;
+    bool fits = ShapedType::isDynamic(ranges[loop]) || size == 1 ||
+                (size < ranges[loop] && ranges[loop] % size == 0);
+    if (free.isFree(loop) && fits)
+      sizes[loop] = size;
   }
   return sizes;
 }
@@ -296,6 +323,6 @@ TileSizes fuse::chooseTiles(linalg::LinalgOp root, linalg::LinalgOp heavy,
   if (heavy)
     if (std::optional<TileSizes> tiles = contractionTiles(root, heavy, free))
       return *tiles;
-  return {rowTile(root, free, reduces),
+  return {reduces ? rowTile(root, free) : pointTile(root, free),
           SmallVector<int64_t>(root.getNumLoops(), 0)};
 }

@@ -18,6 +18,7 @@
 #include "fuse/Runtime/Memory.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/TargetParser/Host.h"
 
 using namespace mlir;
 using namespace fuse;
@@ -83,9 +84,37 @@ llvm::Error Variant::plan(ModuleOp module, const RunOptions &options,
   return runPasses(pm, module, "planning");
 }
 
+namespace {
+/// What code for a CPU target may use: a level of the x86-64 psABI. Other
+/// targets only plan; their code is for this machine.
+struct CpuLevel {
+  StringLiteral target, processor, feature;
+  unsigned vectorBytes;
+};
+} // namespace
+
+static llvm::Expected<CpuLevel> levelOf(StringRef target) {
+  static constexpr CpuLevel levels[] = {
+      {"x86-avx2", "x86-64-v3", "avx2", 32},
+      {"x86-avx512", "x86-64-v4", "avx512f", 64}};
+  const CpuLevel *level = llvm::find_if(
+      levels, [&](const CpuLevel &one) { return one.target == target; });
+  if (level == std::end(levels))
+    return CpuLevel{"", "", "", 0};
+  if (!llvm::sys::getHostCPUFeatures().lookup(level->feature))
+    return llvm::createStringError("code for " + target + " needs " +
+                                   level->feature +
+                                   ", which this machine does not have");
+  return *level;
+}
+
 llvm::Error Variant::compile(ModuleOp module, const RunOptions &options) {
+  llvm::Expected<CpuLevel> level = levelOf(options.target);
+  if (!level)
+    return level.takeError();
   PassManager pm(module.getContext());
   CpuOptions cpu;
+  cpu.vectorBytes = level->vectorBytes;
   cpu.threads = options.threads;
   cpu.hooks = body.name;
   if (relaxes)
@@ -95,7 +124,8 @@ llvm::Error Variant::compile(ModuleOp module, const RunOptions &options) {
     return error;
   readKernels(module);
   constexpr unsigned optLevel = 3;
-  auto compiled = Program::compile(module, optLevel, options.sharedLibs);
+  auto compiled =
+      Program::compile(module, optLevel, options.sharedLibs, level->processor);
   if (!compiled)
     return compiled.takeError();
   program = std::move(*compiled);

@@ -52,7 +52,8 @@ static void emitKernelRemarks(const FunctionFacts &facts, const Plan &plan) {
   for (auto [number, kernel] : llvm::enumerate(plan.kernels)) {
     if (!kernel.kernel || kernel.ops.size() < 2)
       continue;
-    std::string name = "kernel " + std::to_string(number);
+    StringRef name = remarkName(facts.function->getContext(),
+                                "kernel " + llvm::Twine(number));
     auto opts = remark::RemarkOpts::name(name)
                     .category("fuse-plan")
                     .function(facts.function.getName());

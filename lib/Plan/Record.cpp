@@ -229,7 +229,7 @@ static VerdictKind outcomeOf(const Decision &decision) {
 static void emitRemark(const FunctionFacts &facts, const Edge &edge,
                        const Decision &decision, StringRef category,
                        StringRef key) {
-  std::string name = ("edge " + key).str();
+  StringRef name = remarkName(facts.function->getContext(), "edge " + key);
   auto opts = remark::RemarkOpts::name(name).category(category).function(
       facts.function.getName());
   Location loc = remarkLocation(facts.operators[edge.consumer].op.getLoc());

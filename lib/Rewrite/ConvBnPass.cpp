@@ -33,7 +33,8 @@ static void emitRemark(FunctionOpInterface function, StringRef kind,
                        const Chain &chain, Operation *last) {
   using Arg = remark::detail::Remark::Arg;
   const fuse::Decision &decision = chain.decision;
-  std::string name = (kind + " #" + llvm::Twine(chain.index)).str();
+  StringRef name = fuse::remarkName(function->getContext(),
+                                    kind + " #" + llvm::Twine(chain.index));
   auto opts = remark::RemarkOpts::name(name)
                   .category("fuse-fold")
                   .function(function.getName());

@@ -19,6 +19,7 @@
 #include "mlir/IR/BuiltinTypes.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h"
+#include "llvm/IR/Module.h"
 #include "llvm/Support/TargetSelect.h"
 #include <chrono>
 #include <cstring>
@@ -123,14 +124,30 @@ std::string ValueType::str() const {
 Program::Program() = default;
 Program::~Program() = default;
 
+/// The engine adds to each function F a form `_mlir_F` that takes an array of
+/// pointers. Only those of C interfaces are called, and the others take long to
+/// compile where there are many arguments.
+static void dropInterfaces(Module &module) {
+  for (Function &function : make_early_inc_range(module)) {
+    StringRef name = function.getName();
+    if (name.consume_front("_mlir_") && !name.starts_with("_mlir_ciface_") &&
+        module.getFunction(name) && function.use_empty())
+      function.eraseFromParent();
+  }
+}
+
 Expected<std::unique_ptr<Program>>
 Program::compile(mlir::ModuleOp module, unsigned optLevel,
-                 ArrayRef<std::string> sharedLibs) {
+                 ArrayRef<std::string> sharedLibs, StringRef cpu) {
   InitializeNativeTarget();
   InitializeNativeTargetAsmPrinter();
   auto builder = orc::JITTargetMachineBuilder::detectHost();
   if (!builder)
     return builder.takeError();
+  if (!cpu.empty()) {
+    builder->setCPU(cpu.str());
+    builder->getFeatures() = SubtargetFeatures();
+  }
   builder->setCodeGenOptLevel(CodeGenOptLevel::Default);
   auto machine = builder->createTargetMachine();
   auto forOptimizer = builder->createTargetMachine();
@@ -140,8 +157,13 @@ Program::compile(mlir::ModuleOp module, unsigned optLevel,
                                    : forOptimizer.takeError());
   auto optimize = mlir::makeOptimizingTransformer(optLevel, /*sizeLevel=*/0,
                                                   forOptimizer->get());
+  // The options refer to it.
+  auto transform = [&](Module *code) {
+    dropInterfaces(*code);
+    return optimize(code);
+  };
   mlir::ExecutionEngineOptions options;
-  options.transformer = optimize;
+  options.transformer = transform;
   SmallVector<StringRef> libraries(sharedLibs.begin(), sharedLibs.end());
   options.sharedLibPaths = libraries;
   options.enableGDBNotificationListener = false;

@@ -6,11 +6,12 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Unwraps locations for remarks.
+// Locations and names for remarks.
 //
 //===----------------------------------------------------------------------===//
 
 #include "fuse/Support/RemarkHelpers.h"
+#include "mlir/IR/BuiltinAttributes.h"
 
 using namespace mlir;
 
@@ -25,4 +26,8 @@ Location fuse::remarkLocation(Location loc) {
     return found ? WalkResult::interrupt() : WalkResult::advance();
   });
   return result;
+}
+
+StringRef fuse::remarkName(MLIRContext *context, const llvm::Twine &name) {
+  return StringAttr::get(context, name).getValue();
 }

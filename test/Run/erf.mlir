@@ -34,3 +34,39 @@ func.func @wide(%x: f64) -> f64 {
   %0 = math.erf %x : f64
   return %0 : f64
 }
+
+// -----
+
+// A division by a constant is a product; one by a value stays one.
+// CHECK-LABEL: @divided
+// CHECK-SAME: %[[X:.*]]: f32, %[[Y:.*]]: f32
+// CHECK: %[[C:.*]] = arith.constant 0.707106769 : f32
+// CHECK: arith.mulf %[[X]], %[[C]] : f32
+// CHECK-COUNT-1: arith.divf
+// CHECK-NOT: arith.divf %[[X]]
+// CHECK: arith.divf %[[X]], %[[Y]] : f32
+func.func @divided(%x: f32, %y: f32) -> (f32, f32) {
+  %c = arith.constant 1.41421354 : f32
+  %d = arith.divf %x, %c : f32
+  %0 = math.erf %d : f32
+  %q = arith.divf %x, %y : f32
+  %1 = math.erf %q : f32
+  return %0, %1 : f32, f32
+}
+
+// -----
+
+// The reciprocal of a number so large has fewer digits, that of 0 none.
+// CHECK-LABEL: @no_reciprocal
+// CHECK-SAME: %[[X:.*]]: f32
+// CHECK: arith.divf %[[X]], %{{.*}} : f32
+// CHECK: arith.divf %[[X]], %{{.*}} : f32
+func.func @no_reciprocal(%x: f32) -> (f32, f32) {
+  %large = arith.constant 2.0e+38 : f32
+  %zero = arith.constant 0.0 : f32
+  %d = arith.divf %x, %large : f32
+  %0 = math.erf %d : f32
+  %q = arith.divf %x, %zero : f32
+  %1 = math.erf %q : f32
+  return %0, %1 : f32, f32
+}

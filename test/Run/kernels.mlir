@@ -112,6 +112,17 @@ func.func @window(%x: tensor<1x4x12x12xf32>) -> tensor<1x4x5x5xf32> {
   return %r : tensor<1x4x5x5xf32>
 }
 
+// Every second element, in whole vectors and a rest, up to the very last one.
+func.func @wide_window(%x: tensor<1x2x9x79xf32>) -> tensor<1x2x4x39xf32> {
+  %low = arith.constant 0xFF800000 : f32
+  %k = tensor.empty() : tensor<3x3xf32>
+  %e = tensor.empty() : tensor<1x2x4x39xf32>
+  %f = linalg.fill ins(%low : f32) outs(%e : tensor<1x2x4x39xf32>) -> tensor<1x2x4x39xf32>
+  %r = linalg.pooling_nchw_max {dilations = dense<1> : vector<2xi64>, strides = dense<2> : vector<2xi64>}
+      ins(%x, %k : tensor<1x2x9x79xf32>, tensor<3x3xf32>) outs(%f : tensor<1x2x4x39xf32>) -> tensor<1x2x4x39xf32>
+  return %r : tensor<1x2x4x39xf32>
+}
+
 // Both the rows and what they sum to go out; integers and f64 beside f32.
 func.func @two_results(%x: tensor<6x40xf64>) -> (tensor<6x40xf64>, tensor<6xf64>) {
   %zero = arith.constant 0.0 : f64
@@ -133,4 +144,23 @@ func.func @erf(%x: tensor<7x21xf32>, %y: tensor<7x21xf16>) -> (tensor<7x21xf32>,
   %0 = linalg.erf ins(%x : tensor<7x21xf32>) outs(%e : tensor<7x21xf32>) -> tensor<7x21xf32>
   %1 = linalg.erf ins(%y : tensor<7x21xf16>) outs(%f : tensor<7x21xf16>) -> tensor<7x21xf16>
   return %0, %1 : tensor<7x21xf32>, tensor<7x21xf16>
+}
+
+// For tools that look at the code of all of them at once.
+func.func @all(%a: tensor<5x37xf32>, %b: tensor<9x130xf32>, %c: tensor<130xf32>, %d: tensor<13x31xf32>,
+               %e: tensor<70x31xf32>, %f: tensor<70xf32>, %g: tensor<2x3x17x15xf32>, %h: tensor<8x3x3x3xf32>,
+               %i: tensor<8xf32>, %j: tensor<1x4x12x12xf32>, %k: tensor<6x40xf64>, %l: tensor<7x21xf32>, %m: tensor<7x21xf16>,
+               %n: tensor<1x2x9x79xf32>)
+    -> (tensor<5x37xf32>, tensor<9x130xf32>, tensor<13x70xf32>, tensor<2x8x9x8xf32>, tensor<1x4x5x5xf32>,
+        tensor<6x40xf64>, tensor<6xf64>, tensor<7x21xf32>, tensor<7x21xf16>, tensor<1x2x4x39xf32>) {
+  %0 = call @row(%a) : (tensor<5x37xf32>) -> tensor<5x37xf32>
+  %1 = call @pointwise(%b, %c) : (tensor<9x130xf32>, tensor<130xf32>) -> tensor<9x130xf32>
+  %2 = call @contraction(%d, %e, %f) : (tensor<13x31xf32>, tensor<70x31xf32>, tensor<70xf32>) -> tensor<13x70xf32>
+  %3 = call @convolution(%g, %h, %i) : (tensor<2x3x17x15xf32>, tensor<8x3x3x3xf32>, tensor<8xf32>) -> tensor<2x8x9x8xf32>
+  %4 = call @window(%j) : (tensor<1x4x12x12xf32>) -> tensor<1x4x5x5xf32>
+  %5:2 = call @two_results(%k) : (tensor<6x40xf64>) -> (tensor<6x40xf64>, tensor<6xf64>)
+  %6:2 = call @erf(%l, %m) : (tensor<7x21xf32>, tensor<7x21xf16>) -> (tensor<7x21xf32>, tensor<7x21xf16>)
+  %7 = call @wide_window(%n) : (tensor<1x2x9x79xf32>) -> tensor<1x2x4x39xf32>
+  return %0, %1, %2, %3, %4, %5#0, %5#1, %6#0, %6#1, %7 : tensor<5x37xf32>, tensor<9x130xf32>, tensor<13x70xf32>, tensor<2x8x9x8xf32>,
+      tensor<1x4x5x5xf32>, tensor<6x40xf64>, tensor<6xf64>, tensor<7x21xf32>, tensor<7x21xf16>, tensor<1x2x4x39xf32>
 }

@@ -26,7 +26,8 @@ struct Options {
                              cl::init("main"), cl::cat(category)};
   cl::opt<std::string> target{
       "target",
-      cl::desc("device that the plan is made for (default: cpu), or "
+      cl::desc("device that the plan is made for (default: cpu; x86-avx2 and "
+               "x86-avx512 also limit the code), or "
                "emulator, cuda for a program with GPU kernels "
                "(emulator:sm_90)"),
       cl::init("cpu"), cl::cat(category)};

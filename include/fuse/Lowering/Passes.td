@@ -155,7 +155,8 @@ def CpuFunctions : Pass<"fuse-cpu-functions", "::mlir::ModuleOp"> {
   let summary = "choose how kernels are called";
   let description = [{
     A kernel whose arguments are buffers of static shape takes plain pointers, which do not overlap where no call passes one
-    buffer twice. Public functions get the C interface that a runner calls.
+    buffer twice. Public functions get the C interface that a runner calls. A function that is only a list of calls is not optimised,
+    since that takes long.
   }];
 }
 

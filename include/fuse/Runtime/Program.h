@@ -51,10 +51,11 @@ struct KernelTimes {
 class Program {
 public:
   /// Compiles a module in the LLVM dialect, whose entry functions have the C
-  /// interface. `sharedLibs` are libraries that it calls into.
+  /// interface. `sharedLibs` are libraries that it calls into, `cpu` is LLVM's
+  /// name of the processor whose instructions are used (empty: this one's).
   static llvm::Expected<std::unique_ptr<Program>>
   compile(mlir::ModuleOp module, unsigned optLevel,
-          llvm::ArrayRef<std::string> sharedLibs);
+          llvm::ArrayRef<std::string> sharedLibs, llvm::StringRef cpu = "");
   ~Program();
 
   /// Runs the program's global constructors (they load GPU modules).

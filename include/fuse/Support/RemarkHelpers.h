@@ -22,6 +22,10 @@ namespace fuse {
 /// location without a file is returned as it is.
 mlir::Location remarkLocation(mlir::Location loc);
 
+/// `name` as text that lives as long as the context: a remark refers to its
+/// name, and with `--remark-policy=final` it is printed when the context ends.
+llvm::StringRef remarkName(mlir::MLIRContext *context, const llvm::Twine &name);
+
 } // namespace fuse
 
 #endif // FUSE_SUPPORT_REMARKHELPERS_H
