@@ -101,14 +101,18 @@ static void lowerHost(OpPassManager &pm) {
   pm.addPass(createReconcileUnrealizedCastsPass());
 }
 
-void fuse::buildGpuPipeline(OpPassManager &pm, const GpuOptions &options) {
-  buildGpuKernels(pm, options);
+void fuse::buildGpuCode(OpPassManager &pm, const GpuOptions &options) {
   lowerDevice(pm);
   lowerHost(pm);
   GpuBinaryOptions binary;
   binary.chip = options.chip;
   binary.format = options.format;
   pm.addPass(createGpuBinary(binary));
+}
+
+void fuse::buildGpuPipeline(OpPassManager &pm, const GpuOptions &options) {
+  buildGpuKernels(pm, options);
+  buildGpuCode(pm, options);
 }
 
 void fuse::registerGpuPipeline() {

@@ -17,6 +17,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "llvm/ADT/ScopeExit.h"
 
 using namespace mlir;
 
@@ -74,7 +75,7 @@ FailureOr<SmallVector<SmallVector<Value>>>
 fuse::extentsOutside(KernelOp kernel) {
   OpBuilder builder(kernel);
   auto copy = cast<KernelOp>(builder.clone(*kernel));
-  auto dropCopy = llvm::make_scope_exit([&] { copy.erase(); });
+  llvm::scope_exit dropCopy([&] { copy.erase(); });
   yieldExtents(copy);
   simplify(copy);
   Block &body = copy.getBody().front();

@@ -28,7 +28,7 @@ using namespace fuse;
 
 using Path = SmallString<128>;
 
-static Path join(StringRef directory, ArrayRef<StringRef> parts) {
+static Path inFolder(StringRef directory, ArrayRef<StringRef> parts) {
   Path path(directory);
   for (StringRef part : parts)
     sys::path::append(path, part);
@@ -56,17 +56,17 @@ static std::optional<std::string> executable(const Path &path) {
 
 /// In a folder of Python packages: nvidia/cu13/bin or nvidia/cuda_nvcc/bin.
 static std::optional<std::string> findInPackages(StringRef directory) {
-  for (StringRef folder : childrenOf(join(directory, {"nvidia"}), "cu"))
-    if (auto found = executable(join(folder, {"bin", "ptxas"})))
+  for (StringRef folder : childrenOf(inFolder(directory, {"nvidia"}), "cu"))
+    if (auto found = executable(inFolder(folder, {"bin", "ptxas"})))
       return found;
   return std::nullopt;
 }
 
 /// In the packages of a Python that is installed in `prefix`.
 static std::optional<std::string> findInPrefix(StringRef prefix) {
-  for (StringRef python : childrenOf(join(prefix, {"lib"}), "python3"))
+  for (StringRef python : childrenOf(inFolder(prefix, {"lib"}), "python3"))
     for (StringRef packages : {"site-packages", "dist-packages"})
-      if (auto found = findInPackages(join(python, {packages})))
+      if (auto found = findInPackages(inFolder(python, {packages})))
         return found;
   return std::nullopt;
 }
@@ -83,7 +83,7 @@ static std::optional<std::string> findInPython() {
   if (auto environment = sys::Process::GetEnv("VIRTUAL_ENV"))
     prefixes.push_back(*environment);
   if (auto home = sys::Process::GetEnv("HOME"))
-    prefixes.push_back(join(*home, {".local"}).str().str());
+    prefixes.push_back(inFolder(*home, {".local"}).str().str());
   if (ErrorOr<std::string> python = sys::findProgramByName("python3"))
     prefixes.push_back(
         sys::path::parent_path(sys::path::parent_path(*python)).str());
@@ -99,7 +99,7 @@ std::optional<std::string> fuse::findPtxas() {
     return *found;
   for (const char *variable : {"CUDA_HOME", "CUDA_PATH"})
     if (auto toolkit = sys::Process::GetEnv(variable))
-      if (auto found = executable(join(*toolkit, {"bin", "ptxas"})))
+      if (auto found = executable(inFolder(*toolkit, {"bin", "ptxas"})))
         return found;
   return findInPython();
 }

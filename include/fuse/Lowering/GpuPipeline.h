@@ -42,6 +42,9 @@ struct GpuOptions : mlir::PassPipelineOptions<GpuOptions> {
 /// comes before the LLVM and NVVM dialects.
 void buildGpuKernels(mlir::OpPassManager &pm, const GpuOptions &options);
 
+/// From there to the LLVM dialect and a gpu.binary.
+void buildGpuCode(mlir::OpPassManager &pm, const GpuOptions &options);
+
 /// The whole way to the LLVM dialect and a gpu.binary.
 void buildGpuPipeline(mlir::OpPassManager &pm, const GpuOptions &options);
 
