@@ -84,10 +84,13 @@ static std::optional<std::string> findInPython() {
     prefixes.push_back(*environment);
   if (auto home = sys::Process::GetEnv("HOME"))
     prefixes.push_back(inFolder(*home, {".local"}).str().str());
-  if (ErrorOr<std::string> python = sys::findProgramByName("python3"))
+  if (ErrorOr<std::string> python = sys::findProgramByName("python3")) {
     prefixes.push_back(
         sys::path::parent_path(sys::path::parent_path(*python)).str());
-  prefixes.push_back("/usr/local");
+    // Where the system's Python installs to.
+    if (prefixes.back() == "/usr")
+      prefixes.push_back("/usr/local");
+  }
   for (const std::string &prefix : prefixes)
     if (auto found = findInPrefix(prefix))
       return found;
