@@ -44,6 +44,7 @@ static void outlineKernels(OpPassManager &pm, const fuse::GpuOptions &options) {
   outline.launch = true;
   pm.addPass(fuse::createOutlineKernels(outline));
   cleanUp(pm);
+  pm.addPass(fuse::createGpuKernels());
 }
 
 static void bufferizeHost(OpPassManager &pm) {

@@ -167,6 +167,19 @@ def CpuFunctions : Pass<"fuse-cpu-functions", "::mlir::ModuleOp"> {
   }];
 }
 
+def GpuKernels : Pass<"fuse-gpu-kernels", "::mlir::ModuleOp"> {
+  let summary = "make GPU functions of outlined kernels";
+  let description = [{
+    A function on tensors with the attribute `fuse.kernel` becomes a `gpu.func` in `gpu.module @kernels`. It takes, for each
+    argument: of a tensor a pointer to its elements in row-major order and an i64 for each dynamic extent, else the value. Its
+    attribute `fuse.grid` maps the dynamic extents of all arguments to the blocks of a launch. Pointwise kernels stride over
+    groups of lanes, reductions along rows are done by a warp or a block in registers; any other kernel has a thread for each
+    few elements of its results, and `fuse.plain` says why.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect", "::mlir::LLVM::LLVMDialect",
+                           "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+}
+
 def TimeKernels : Pass<"fuse-time-kernels", "::mlir::ModuleOp"> {
   let summary = "add a form of a function that calls a hook before and after each kernel";
   let description = [{
