@@ -94,6 +94,8 @@ Value Elements::at(Value tensor, ArrayRef<LaneIndex> indices) {
   key.first = tensor.getAsOpaquePointer();
   for (const LaneIndex &index : indices)
     key.second.push_back({index.base.getAsOpaquePointer(), index.step});
+  if (hasStep(indices))
+    key.second.push_back({nullptr, math.lanes});
   for (auto &scope : scopes)
     if (auto found = scope.find(key); found != scope.end())
       return found->second;

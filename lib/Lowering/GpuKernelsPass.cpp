@@ -15,9 +15,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "GpuSchedule.h"
+#include "GpuGemm.h"
 #include "LoopNest.h"
+#include "fuse/Analysis/Operators.h"
 #include "fuse/Lowering/Passes.h"
+#include "mlir/Dialect/DLTI/DLTI.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -31,10 +33,6 @@ namespace fuse {
 
 using namespace mlir;
 using namespace fuse;
-
-/// What the pass puts on a kernel for who launches it.
-constexpr StringLiteral kGridAttr = "fuse.grid";
-constexpr StringLiteral kPlainAttr = "fuse.plain";
 
 AffineExpr GpuFrame::hostProduct(ArrayRef<Extent> extents) const {
   AffineExpr result = getAffineConstantExpr(1, builder.getContext());
@@ -137,6 +135,9 @@ public:
   bool rows(std::string &why) {
     return emitRows(frame(), GpuTile::of(source), why);
   }
+  bool gemm(std::string &why) {
+    return emitGemm(frame(), GpuTile::of(source), why);
+  }
   void finish() {
     gpu::ReturnOp::create(builder, source.getLoc());
     for (NamedAttribute attr : source->getDiscardableAttrs())
@@ -154,6 +155,7 @@ private:
   GpuFrame &frame() { return *made; }
   std::optional<GpuFrame> made;
 };
+using Schedule = bool (KernelMaker::*)(std::string &);
 } // namespace
 
 void KernelMaker::create() {
@@ -239,25 +241,35 @@ static LogicalResult simplify(func::FuncOp source) {
   return applyPatternsGreedily(source, std::move(patterns));
 }
 
-static bool hasReduction(func::FuncOp source) {
-  return source
-      .walk([](linalg::LinalgOp op) {
-        return op.getNumReductionLoops() ? WalkResult::interrupt()
-                                         : WalkResult::advance();
-      })
-      .wasInterrupted();
+/// The schedules for what `source` computes, the best first.
+static SmallVector<Schedule> schedulesOf(func::FuncOp source) {
+  bool reduces = false, slides = false, multiplies = false;
+  source.walk([&](linalg::LinalgOp op) {
+    Role role = roleOf(op);
+    reduces |= role == Role::Reduction;
+    slides |= role == Role::Window || role == Role::Depthwise;
+    multiplies |= isHeavy(role);
+  });
+  if (multiplies)
+    return {&KernelMaker::gemm, &KernelMaker::rows};
+  // A thread reads few elements of a window: a team would have nothing to do.
+  if (reduces && !slides)
+    return {&KernelMaker::rows};
+  return {};
 }
 
 static gpu::GPUFuncOp makeKernel(func::FuncOp source, gpu::GPUModuleOp module) {
-  std::string why;
   source.walk(allowReordering);
-  if (hasReduction(source)) {
+  std::string why;
+  for (Schedule schedule : schedulesOf(source)) {
     KernelMaker maker(source, module);
-    if (maker.rows(why)) {
+    std::string reason;
+    if ((maker.*schedule)(reason)) {
       maker.finish();
       return maker.kernel;
     }
     maker.kernel.erase();
+    why = why.empty() ? reason : why;
   }
   KernelMaker maker(source, module);
   if (maker.pointwise()) {
@@ -283,6 +295,26 @@ struct GpuKernelsPass : fuse::impl::GpuKernelsBase<GpuKernelsPass> {
     return module;
   }
 
+  /// 32 bits where every element's number fits: registers and integer
+  /// instructions of a GPU have as many.
+  void chooseIndexWidth(ArrayRef<func::FuncOp> sources,
+                        gpu::GPUModuleOp module) {
+    auto fits = [](Type type) {
+      auto tensor = dyn_cast<RankedTensorType>(type);
+      return !tensor || (tensor.hasStaticShape() &&
+                         tensor.getNumElements() <
+                             std::numeric_limits<int32_t>::max());
+    };
+    for (func::FuncOp source : sources)
+      if (!llvm::all_of(source.getArgumentTypes(), fits))
+        return;
+    Builder builder(&getContext());
+    auto entry = DataLayoutEntryAttr::get(builder.getIndexType(),
+                                          builder.getI32IntegerAttr(32));
+    module->setAttr(DLTIDialect::kDataLayoutAttrName,
+                    DataLayoutSpecAttr::get(&getContext(), {entry}));
+  }
+
   void runOnOperation() override {
     SmallVector<func::FuncOp> sources;
     for (auto function : getOperation().getOps<func::FuncOp>())
@@ -291,6 +323,7 @@ struct GpuKernelsPass : fuse::impl::GpuKernelsBase<GpuKernelsPass> {
     if (sources.empty())
       return;
     gpu::GPUModuleOp module = kernelModule();
+    chooseIndexWidth(sources, module);
     for (func::FuncOp source : sources) {
       if (failed(checkTypes(source)) || failed(simplify(source)) ||
           !makeKernel(source, module))
@@ -304,14 +337,12 @@ struct GpuKernelsPass : fuse::impl::GpuKernelsBase<GpuKernelsPass> {
     llvm::DenseSet<StringAttr> moved;
     for (func::FuncOp source : sources)
       moved.insert(source.getSymNameAttr());
-    getOperation()->walk([&](Operation *op) {
-      auto symbol = op->getAttrOfType<SymbolRefAttr>("kernel");
-      if (op->getName().getStringRef() == "fuse.launch" && symbol &&
-          moved.contains(symbol.getLeafReference()))
-        op->setAttr("kernel",
-                    SymbolRefAttr::get(
-                        module.getSymNameAttr(),
-                        {FlatSymbolRefAttr::get(symbol.getLeafReference())}));
+    getOperation()->walk([&](LaunchOp launch) {
+      FlatSymbolRefAttr leaf =
+          FlatSymbolRefAttr::get(launch.getKernel().getLeafReference());
+      if (moved.contains(leaf.getAttr()))
+        launch.setKernelAttr(
+            SymbolRefAttr::get(module.getSymNameAttr(), {leaf}));
     });
     for (func::FuncOp source : sources)
       if (SymbolTable::symbolKnownUseEmpty(source, getOperation()))

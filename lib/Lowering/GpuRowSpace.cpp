@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "GpuRowSpace.h"
+#include "GpuAccess.h"
 #include "LoopNest.h"
 #include <set>
 
@@ -100,64 +101,24 @@ namespace {
 class Questions {
 public:
   explicit Questions(GpuFrame &frame)
-      : frame(frame), elements(frame.builder, frame.loc) {}
-  ~Questions();
+      : frame(frame), scratch(frame), elements(scratch.elements) {}
 
   bool ask(std::string &why);
   bool arrange(GpuRowSpace &space, std::string &why);
 
 private:
-  LaneIndex standIn();
-  llvm::SmallDenseSet<Value> dependsOn(ArrayRef<LaneIndex> indices);
-
   struct Answer {
     Lanes indices;
     llvm::SmallDenseSet<Value> rows; ///< stand-ins that choose the row
   };
   GpuFrame &frame;
-  Elements elements;
-  SmallVector<Operation *> standIns;
+  GpuScratch scratch;
+  Elements &elements;
   llvm::SmallDenseSet<Value> alongs;
   SmallVector<Answer> answers;
   bool across = false;
 };
 } // namespace
-
-/// What was made to ask is not part of the kernel.
-Questions::~Questions() {
-  if (standIns.empty())
-    return;
-  Block *block = standIns.front()->getBlock();
-  while (&block->back() != standIns.front())
-    block->back().erase();
-  standIns.front()->erase();
-}
-
-LaneIndex Questions::standIn() {
-  auto made = UnrealizedConversionCastOp::create(
-      frame.builder, frame.loc, frame.builder.getIndexType(), ValueRange());
-  standIns.push_back(made);
-  return {made.getResult(0), 0, 1};
-}
-
-llvm::SmallDenseSet<Value> Questions::dependsOn(ArrayRef<LaneIndex> indices) {
-  llvm::SmallDenseSet<Value> ends, seen;
-  SmallVector<Value> work;
-  for (const LaneIndex &index : indices)
-    if (index.base)
-      work.push_back(index.base);
-  while (!work.empty()) {
-    Value value = work.pop_back_val();
-    if (!seen.insert(value).second)
-      continue;
-    Operation *op = value.getDefiningOp();
-    if (op && llvm::is_contained(standIns, op))
-      ends.insert(value);
-    else if (op)
-      llvm::append_range(work, op->getOperands());
-  }
-  return ends;
-}
 
 /// True if `op` reads more inputs whose neighbours in memory are in other rows
 /// than ones whose neighbours are in the same.
@@ -181,21 +142,15 @@ static bool readsAcross(linalg::LinalgOp op) {
 }
 
 bool Questions::ask(std::string &why) {
-  // The frame's own values are made before what is deleted later.
-  for (const GpuOutput &output : frame.outputs)
-    frame.elements.extents(output.value);
-  for (auto argument : frame.source.getArguments())
-    if (isa<RankedTensorType>(argument.getType()))
-      elements.bindTensor(argument, nullptr, frame.elements.extents(argument));
   for (const GpuOutput &output : frame.outputs) {
     Answer answer;
     for (const Extent &extent : frame.elements.extents(output.value))
       answer.indices.push_back(extent.isStatic() && extent.size == 1
                                    ? elements.math.constant(0)
-                                   : standIn());
+                                   : scratch.standIn());
     auto found = reductionsOf(elements, output.value, answer.indices,
                               [&](const Extent &) {
-                                LaneIndex index = standIn();
+                                LaneIndex index = scratch.standIn();
                                 alongs.insert(index.base);
                                 return index;
                               });
@@ -204,7 +159,7 @@ bool Questions::ask(std::string &why) {
       return false;
     }
     for (const RowReduction &reduction : *found) {
-      for (Value stand : dependsOn(reduction.loops)) {
+      for (Value stand : scratch.dependsOn(reduction.loops)) {
         answer.rows.insert(stand);
         if (alongs.contains(stand)) {
           why = "a reduction reads the results of another in all rows";
