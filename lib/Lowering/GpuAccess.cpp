@@ -23,8 +23,7 @@ GpuScratch::GpuScratch(GpuFrame &frame)
     frame.elements.extents(output.value);
   for (auto argument : frame.source.getArguments()) {
     if (isa<RankedTensorType>(argument.getType()))
-      elements.bindTensor(argument, nullptr,
-                          frame.elements.extents(argument));
+      elements.bindTensor(argument, nullptr, frame.elements.extents(argument));
     else
       elements.bindScalar(argument, frame.elements.scalar(argument));
   }
@@ -45,8 +44,7 @@ LaneIndex GpuScratch::standIn() {
   return {made.getResult(0), 0, 1};
 }
 
-llvm::SmallDenseSet<Value>
-GpuScratch::dependsOn(ArrayRef<LaneIndex> indices) {
+llvm::SmallDenseSet<Value> GpuScratch::dependsOn(ArrayRef<LaneIndex> indices) {
   llvm::SmallDenseSet<Value> ends, seen;
   SmallVector<Value> work;
   for (const LaneIndex &index : indices)
@@ -107,15 +105,14 @@ sourcesOf(Elements &elements, Value tensor, ArrayRef<LaneIndex> indices) {
 }
 
 std::optional<SmallVector<int64_t>>
-fuse::loadSteps(Elements &elements, Value tensor,
-                ArrayRef<LaneIndex> indices) {
+fuse::loadSteps(Elements &elements, Value tensor, ArrayRef<LaneIndex> indices) {
   SmallVector<int64_t> steps;
   SmallVector<ElementSource> work{{tensor, llvm::to_vector<4>(indices)}};
   while (!work.empty()) {
     ElementSource next = work.pop_back_val();
     if (!next.tensor.getDefiningOp()) {
-      std::optional<LaneIndex> number = elements.math.linearize(
-          next.indices, elements.extents(next.tensor));
+      std::optional<LaneIndex> number =
+          elements.math.linearize(next.indices, elements.extents(next.tensor));
       if (!number)
         return std::nullopt;
       steps.push_back(number->step);

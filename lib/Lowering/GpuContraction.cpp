@@ -19,8 +19,11 @@
 
 #include "GpuAccess.h"
 #include "GpuGemm.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 using namespace fuse;
@@ -29,12 +32,12 @@ namespace {
 /// A tile of one input in shared memory.
 struct InputTile {
   unsigned operand;
-  const GemmDim *dim;   ///< y or x
-  int64_t rows;         ///< of the tile along `dim`
-  LaneIndex start;      ///< of the block along `dim`
-  bool alongK;          ///< k is contiguous, else the rows
-  unsigned lanes;       ///< of a load from global memory
-  int64_t pitch, size;  ///< elements: of a line, of the tile
+  const GemmDim *dim;  ///< y or x
+  int64_t rows;        ///< of the tile along `dim`
+  LaneIndex start;     ///< of the block along `dim`
+  bool alongK;         ///< k is contiguous, else the rows
+  unsigned lanes;      ///< of a load from global memory
+  int64_t pitch, size; ///< elements: of a line, of the tile
   Value shared;
   Type element;
 };
@@ -64,8 +67,8 @@ private:
   SmallVector<Value> multiply(LaneIndex half, ArrayRef<Value> sums);
   Value fromShared(const InputTile &tile, LaneIndex half, LaneIndex row,
                    int64_t k, int64_t width);
-  SmallVector<Value> rowValues(const InputTile &tile, LaneIndex half,
-                               int64_t k, bool y);
+  SmallVector<Value> rowValues(const InputTile &tile, LaneIndex half, int64_t k,
+                               bool y);
   bool epilogue(ArrayRef<Value> sums);
   bool store(unsigned output, const Lanes &loops, Value condition);
 
@@ -170,7 +173,8 @@ bool Contraction::isContiguous(unsigned operand, unsigned loop,
   const ElementSource &source = *(*sources)[operand];
   auto steps = loadSteps(scratch.elements, source.tensor, source.indices);
   return steps && llvm::is_contained(*steps, 1) &&
-         llvm::all_of(*steps, [](int64_t step) { return step == 0 || step == 1; });
+         llvm::all_of(*steps,
+                      [](int64_t step) { return step == 0 || step == 1; });
 }
 
 /// The loop of `dim` that moves fastest.
@@ -205,9 +209,8 @@ InputTile Contraction::inputTile(unsigned operand, const GemmDim &dim,
       gemm.op.getDpsInputOperand(operand)->get().getType());
   tile.alongK = !isContiguous(operand, fastest(dim), 1) &&
                 isContiguous(operand, fastest(gemm.k), 1);
-  tile.lanes = tile.alongK
-                   ? lanesAlong(operand, gemm.k, block.k, tile.element)
-                   : lanesAlong(operand, dim, rows, tile.element);
+  tile.lanes = tile.alongK ? lanesAlong(operand, gemm.k, block.k, tile.element)
+                           : lanesAlong(operand, dim, rows, tile.element);
   // Lines of k are apart by 16 bytes more, so that neighbouring rows are not in
   // the same bank.
   int64_t padding = 16 / *memoryBytes(tile.element);
@@ -317,15 +320,15 @@ void Contraction::storeShared(const InputTile &tile, ArrayRef<Value> values,
     LaneIndex row, k;
     groupAt(tile, i, row, k);
     LaneIndex line = tile.alongK ? row : k, within = tile.alongK ? k : row;
-    LaneIndex place = math.add(
-        math.scale(half, {tile.size, nullptr}),
-        math.add(math.scale(line, {tile.pitch, nullptr}), within));
+    LaneIndex place =
+        math.add(math.scale(half, {tile.size, nullptr}),
+                 math.add(math.scale(line, {tile.pitch, nullptr}), within));
     OpBuilder::InsertionGuard guard(builder);
     int64_t left = groups(tile) - int64_t(i) * block.threads();
     if (left < block.threads()) {
-      auto branch = scf::IfOp::create(
-          builder, loc, math.less(thread, math.constant(left)),
-          /*withElseRegion=*/false);
+      auto branch = scf::IfOp::create(builder, loc,
+                                      math.less(thread, math.constant(left)),
+                                      /*withElseRegion=*/false);
       builder.setInsertionPointToStart(branch.thenBlock());
     }
     if (isa<VectorType>(value.getType()))
@@ -354,10 +357,9 @@ Value Contraction::fromShared(const InputTile &tile, LaneIndex half,
   int64_t bytes = *memoryBytes(tile.element) * width;
   while (bytes > 16 || (bytes & (bytes - 1)))
     bytes /= 2;
-  return vector::LoadOp::create(builder, loc,
-                                VectorType::get({width}, tile.element),
-                                tile.shared, place.base, /*nontemporal=*/false,
-                                llvm::MaybeAlign(bytes));
+  return vector::LoadOp::create(
+      builder, loc, VectorType::get({width}, tile.element), tile.shared,
+      place.base, /*nontemporal=*/false, llvm::MaybeAlign(bytes));
 }
 
 /// The thread's elements of a tile at `k`, one by one, or, `k` contiguous, at
@@ -371,15 +373,14 @@ SmallVector<Value> Contraction::rowValues(const InputTile &tile, LaneIndex half,
     LaneIndex row = isY ? yOf(i) : xOf(i / width);
     Value group = fromShared(tile, half, row, k, near);
     for (int64_t j = 0; j < near; ++j)
-      values.push_back(near == 1 ? group
-                                 : Value(vector::ExtractOp::create(
-                                       builder, loc, group, j)));
+      values.push_back(
+          near == 1 ? group
+                    : Value(vector::ExtractOp::create(builder, loc, group, j)));
   }
   return values;
 }
 
-SmallVector<Value> Contraction::multiply(LaneIndex half,
-                                         ArrayRef<Value> sums) {
+SmallVector<Value> Contraction::multiply(LaneIndex half, ArrayRef<Value> sums) {
   SmallVector<Value> result(sums);
   constexpr int64_t most = 4;
   int64_t steps = block.k % most ? 1 : most;
@@ -394,8 +395,7 @@ SmallVector<Value> Contraction::multiply(LaneIndex half,
     int64_t count = isY ? block.perThreadY : block.perThreadX;
     for (int64_t i = 0; i < count; ++i) {
       LaneIndex row =
-          isY ? yOf(i)
-              : math.add(xOf(i / width), math.constant(i % width));
+          isY ? yOf(i) : math.add(xOf(i / width), math.constant(i % width));
       Value line = fromShared(tile, half, row, k, steps);
       for (int64_t step = 0; step < steps; ++step)
         byStep[step].push_back(steps == 1 ? line
@@ -409,8 +409,7 @@ SmallVector<Value> Contraction::multiply(LaneIndex half,
     auto ys = read(y, k, true), xs = read(x, k, false);
     for (int64_t step = 0; step < steps; ++step)
       for (int64_t chunk = 0; chunk < chunks(); ++chunk) {
-        ArrayRef<Value> lanes =
-            ArrayRef(xs[step]).slice(chunk * width, width);
+        ArrayRef<Value> lanes = ArrayRef(xs[step]).slice(chunk * width, width);
         Value right = width == 1
                           ? lanes[0]
                           : Value(vector::FromElementsOp::create(
@@ -457,14 +456,14 @@ SmallVector<Value> Contraction::start() {
   for (int64_t i = 0; i < block.perThreadY; ++i)
     for (int64_t chunk = 0; chunk < chunks(); ++chunk) {
       Value inside;
-      LaneIndex atY = within(gemm.y, block.y, math.add(startY, yOf(i)), 1,
-                             inside);
+      LaneIndex atY =
+          within(gemm.y, block.y, math.add(startY, yOf(i)), 1, inside);
       SmallVector<Value> lanes;
       for (int64_t lane = 0; lane < width; ++lane) {
-        LaneIndex atX = within(
-            gemm.x, block.x,
-            math.add(math.add(startX, xOf(chunk)), math.constant(lane)), 1,
-            inside);
+        LaneIndex atX =
+            within(gemm.x, block.x,
+                   math.add(math.add(startX, xOf(chunk)), math.constant(lane)),
+                   1, inside);
         std::optional<Lanes> loops = loopsAt(atY, atX);
         for (LaneIndex &index : *loops)
           if (!index.base)
@@ -475,12 +474,12 @@ SmallVector<Value> Contraction::start() {
         lanes.push_back(value);
       }
       bool same = llvm::all_equal(lanes);
-      sums.push_back(same || width == 1
-                         ? elements.splat(lanes[0])
-                         : Value(vector::FromElementsOp::create(
-                               builder, loc,
-                               VectorType::get({width}, lanes[0].getType()),
-                               lanes)));
+      sums.push_back(
+          same || width == 1
+              ? elements.splat(lanes[0])
+              : Value(vector::FromElementsOp::create(
+                    builder, loc, VectorType::get({width}, lanes[0].getType()),
+                    lanes)));
     }
   return sums;
 }
@@ -491,16 +490,15 @@ SmallVector<Value> Contraction::start() {
 
 bool Contraction::store(unsigned number, const Lanes &loops, Value condition) {
   const GpuOutput &output = frame.outputs[number];
-  AffineMap map =
-      gemm.op.getMatchingIndexingMap(gemm.op.getDpsInitOperand(0));
+  AffineMap map = gemm.op.getMatchingIndexingMap(gemm.op.getDpsInitOperand(0));
   Lanes filled = loops;
   for (LaneIndex &index : filled)
     if (!index.base)
       index = math.constant(0);
   std::optional<Lanes> own = math.apply(map, filled), indices;
   if (own)
-    indices = forwardIndices(elements, gemm.op->getResult(0), output.value,
-                             *own);
+    indices =
+        forwardIndices(elements, gemm.op->getResult(0), output.value, *own);
   std::optional<LaneIndex> place;
   if (indices)
     place = math.linearize(*indices, elements.extents(output.value));
@@ -553,14 +551,14 @@ bool Contraction::epilogue(ArrayRef<Value> sums) {
         math.lanes = wide ? width : 1;
         LaneIndex atY =
             within(gemm.y, block.y, math.add(startY, yOf(i)), 1, inside);
-        LaneIndex atX = math.add(math.add(startX, xOf(chunk)),
-                                 math.constant(lane));
+        LaneIndex atX =
+            math.add(math.add(startX, xOf(chunk)), math.constant(lane));
         atX = within(gemm.x, block.x, atX, math.lanes, inside);
         atX.step = wide ? 1 : 0;
-        currentValue = wide || width == 1
-                           ? sum
-                           : Value(vector::ExtractOp::create(builder, loc, sum,
-                                                             lane));
+        currentValue =
+            wide || width == 1
+                ? sum
+                : Value(vector::ExtractOp::create(builder, loc, sum, lane));
         elements.enter();
         std::optional<Lanes> loops = loopsAt(atY, atX);
         bool fine = loops.has_value();
@@ -623,11 +621,11 @@ bool fuse::emitGemm(GpuFrame &frame, const GpuTile &tile, std::string &why) {
     m = tile.sizes[0], n = tile.sizes[1], k = tile.sizes[2];
     threads = tile.threads;
   }
-  std::optional<GemmBlock> block = GemmBlock::split(
-      gemm->xIsM ? n : m, gemm->xIsM ? m : n, k, threads);
+  std::optional<GemmBlock> block =
+      GemmBlock::split(gemm->xIsM ? n : m, gemm->xIsM ? m : n, k, threads);
   if (!block) {
-    why = llvm::formatv("{0} threads cannot share a tile of {1} x {2}",
-                        threads, m, n);
+    why = llvm::formatv("{0} threads cannot share a tile of {1} x {2}", threads,
+                        m, n);
     return false;
   }
   if (Contraction(frame, *gemm, *block).emit())

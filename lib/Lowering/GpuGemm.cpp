@@ -78,12 +78,10 @@ std::optional<GpuGemm> GpuGemm::of(GpuFrame &frame, std::string &why) {
       return std::nullopt;
   AffineMap mapA = gemm.op.getMatchingIndexingMap(a),
             mapB = gemm.op.getMatchingIndexingMap(b),
-            mapC = gemm.op.getMatchingIndexingMap(
-                gemm.op.getDpsInitOperand(0));
+            mapC = gemm.op.getMatchingIndexingMap(gemm.op.getDpsInitOperand(0));
   SmallVector<Extent> extents = frame.elements.loopExtents(gemm.op);
   SmallVector<unsigned> m, n, batch, k;
-  for (auto [loop, kind] :
-       llvm::enumerate(gemm.op.getIteratorTypesArray())) {
+  for (auto [loop, kind] : llvm::enumerate(gemm.op.getIteratorTypesArray())) {
     bool inA = mapA.isFunctionOfDim(loop), inB = mapB.isFunctionOfDim(loop);
     auto &own = kind == utils::IteratorType::reduction ? k
                 : inA && !inB                          ? m
@@ -124,8 +122,8 @@ std::optional<GemmBlock> GemmBlock::split(int64_t y, int64_t x, int64_t k,
     auto distance = [](int64_t a, int64_t b) {
       return std::max(a, b) / std::max<int64_t>(std::min(a, b), 1);
     };
-    if (!best || distance(perX, perY) <
-                     distance(best->perThreadX, best->perThreadY))
+    if (!best ||
+        distance(perX, perY) < distance(best->perThreadX, best->perThreadY))
       best = GemmBlock{y, x, k, y / perY, across, perY, perX};
   }
   return best;

@@ -27,7 +27,7 @@ struct GemmDim {
 /// out[batch, y, x] = sum over k of lhs[batch, y, k] * rhs[batch, k, x], where
 /// x is the dimension along which the result lies in memory.
 struct GpuGemm {
-  mlir::linalg::LinalgOp op;
+  mutable mlir::linalg::LinalgOp op; ///< a handle: its methods are not const
   GemmDim batch, y, x, k;
   unsigned yOperand, xOperand; ///< numbers of the inputs that y and x index
   bool xIsM;                   ///< x is the plan's m, else its n

@@ -301,9 +301,9 @@ struct GpuKernelsPass : fuse::impl::GpuKernelsBase<GpuKernelsPass> {
                         gpu::GPUModuleOp module) {
     auto fits = [](Type type) {
       auto tensor = dyn_cast<RankedTensorType>(type);
-      return !tensor || (tensor.hasStaticShape() &&
-                         tensor.getNumElements() <
-                             std::numeric_limits<int32_t>::max());
+      return !tensor ||
+             (tensor.hasStaticShape() &&
+              tensor.getNumElements() < std::numeric_limits<int32_t>::max());
     };
     for (func::FuncOp source : sources)
       if (!llvm::all_of(source.getArgumentTypes(), fits))
