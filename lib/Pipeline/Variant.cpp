@@ -121,7 +121,8 @@ llvm::Error Variant::compileForGpu(ModuleOp module, const GpuTarget &target) {
   if (relaxes)
     gpu.numerics = "relaxed";
   PassManager kernels(module.getContext()), code(module.getContext());
-  buildGpuKernels(kernels, gpu);
+  buildGpuFunctions(kernels, gpu);
+  buildGpuLaunches(kernels, gpu);
   if (llvm::Error error = runPasses(kernels, module, "lowering to the GPU"))
     return error;
   readGpuKernels(module);
