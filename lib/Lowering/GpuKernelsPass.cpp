@@ -20,7 +20,9 @@
 #include "fuse/Lowering/Passes.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/IR/SymbolTable.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace fuse {
 #define GEN_PASS_DEF_GPUKERNELS
@@ -215,8 +217,9 @@ void KernelMaker::bind() {
   });
 }
 
-/// Named operators that have no body of their own become those that have.
-static LogicalResult decompose(func::FuncOp source) {
+/// Named operators that have no body of their own become those that have, and
+/// results that nothing reads go.
+static LogicalResult simplify(func::FuncOp source) {
   IRRewriter rewriter(source.getContext());
   SmallVector<linalg::SoftmaxOp> work;
   source.walk([&](linalg::SoftmaxOp op) { work.push_back(op); });
@@ -227,7 +230,9 @@ static LogicalResult decompose(func::FuncOp source) {
       return op.emitError("no GPU code for this softmax");
     rewriter.replaceOp(op, *parts);
   }
-  return success();
+  RewritePatternSet patterns(source.getContext());
+  linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
+  return applyPatternsGreedily(source, std::move(patterns));
 }
 
 static bool hasReduction(func::FuncOp source) {
@@ -283,7 +288,7 @@ struct GpuKernelsPass : fuse::impl::GpuKernelsBase<GpuKernelsPass> {
       return;
     gpu::GPUModuleOp module = kernelModule();
     for (func::FuncOp source : sources) {
-      if (failed(checkTypes(source)) || failed(decompose(source)) ||
+      if (failed(checkTypes(source)) || failed(simplify(source)) ||
           !makeKernel(source, module))
         return signalPassFailure();
     }

@@ -65,6 +65,7 @@ static void bufferizeHost(OpPassManager &pm) {
 
 void fuse::buildGpuLaunches(OpPassManager &pm, const GpuOptions &) {
   pm.addPass(createGpuKernels());
+  pm.addNestedPass<gpu::GPUModuleOp>(createGpuMath());
   bufferizeHost(pm);
   pm.addPass(createGpuLaunch());
   pm.addPass(createCpuFunctions());

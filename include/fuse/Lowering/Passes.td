@@ -180,6 +180,15 @@ def GpuKernels : Pass<"fuse-gpu-kernels", "::mlir::ModuleOp"> {
                            "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
 }
 
+def GpuMath : Pass<"fuse-gpu-math", "::mlir::gpu::GPUModuleOp"> {
+  let summary = "expand mathematical functions of GPU kernels into arithmetic";
+  let description = [{
+    Expands functions into arithmetic and instructions that every GPU has, so that no call of a device library is left; a function
+    for which there is no expansion is an error.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::vector::VectorDialect"];
+}
+
 def TimeKernels : Pass<"fuse-time-kernels", "::mlir::ModuleOp"> {
   let summary = "add a form of a function that calls a hook before and after each kernel";
   let description = [{
