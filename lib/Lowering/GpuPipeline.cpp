@@ -78,6 +78,8 @@ static void lowerDevice(OpPassManager &pm) {
   device.addPass(createSCFToControlFlowPass());
   device.addPass(memref::createExpandStridedMetadataPass());
   device.addPass(createLowerAffinePass());
+  // Before the conversion that makes calls of libdevice of what is left.
+  device.addPass(createConvertMathToLLVMPass());
   device.addPass(createConvertGpuOpsToNVVMOps());
   device.addPass(createConvertNVVMToLLVMPass());
   device.addPass(createCanonicalizerPass());
