@@ -63,7 +63,7 @@ std::vector<KernelReport> fuse::reportsOf(ModuleOp module) {
   module->walk([&](gpu::GPUFuncOp kernel) {
     if (!kernel.isKernel())
       return;
-    KernelReport report{kernel.getName().str(), "", "", kernel.getLoc()};
+    KernelReport report{kernel.getName().str(), "", "", kernel.getLoc(), 0, 0, {}, {}};
     if (auto attr = kernel->getAttrOfType<StringAttr>(kKernelClassAttr))
       report.kernelClass = attr.str();
     if (auto attr = kernel->getAttrOfType<StringAttr>(kKernelKeyAttr))
