@@ -77,6 +77,12 @@ static void callIntrinsics(gpu::GPUModuleOp module) {
 namespace {
 struct GpuMathPass : fuse::impl::GpuMathBase<GpuMathPass> {
   void runOnOperation() override {
+    // Whole powers become products first: the power of a negative number by
+    // logarithms is none.
+    RewritePatternSet powers(&getContext());
+    populateMathAlgebraicSimplificationPatterns(powers);
+    if (failed(applyPatternsGreedily(getOperation(), std::move(powers))))
+      return signalPassFailure();
     RewritePatternSet patterns(&getContext());
     math::populateExpansionPatterns(
         patterns, {"fpowi", "rsqrt", "tan", "sinh", "cosh", "asinh", "acosh",
