@@ -13,9 +13,9 @@
 //             (...) args(pointer of a, its dynamic extents, ...)
 //   gpu.memcpy b, a   ==>   mgpuMemcpy(b, a, bytes, stream)
 //
-// A function has one stream, which it waits for before it frees a buffer and
-// before it returns. Buffers are memory of the device: what reads or writes
-// their elements is refused. Changes no kernel.
+// A function has one stream, which it waits for before it frees a buffer, calls
+// another function, or returns. Buffers are memory of the device: what reads or
+// writes their elements is refused. Changes no kernel.
 //
 //===----------------------------------------------------------------------===//
 
@@ -74,18 +74,15 @@ namespace {
 struct GpuLaunchPass : fuse::impl::GpuLaunchBase<GpuLaunchPass> {
   void runOnOperation() override {
     ModuleOp module = getOperation();
-    bool launches = false;
     for (auto function :
          llvm::make_early_inc_range(module.getOps<func::FuncOp>())) {
       if (function.isExternal())
         continue;
       if (failed(checkHost(function)) || failed(lower(function)))
         return signalPassFailure();
-      launches = true;
     }
-    if (launches)
-      module->setAttr(gpu::GPUDialect::getContainerModuleAttrName(),
-                      UnitAttr::get(&getContext()));
+    module->setAttr(gpu::GPUDialect::getContainerModuleAttrName(),
+                    UnitAttr::get(&getContext()));
   }
 
 private:
@@ -94,12 +91,13 @@ private:
 } // namespace
 
 LogicalResult GpuLaunchPass::lower(func::FuncOp function) {
-  SmallVector<Operation *> work, frees, returns;
+  SmallVector<Operation *> work, waits, returns;
   function->walk([&](Operation *op) {
     if (isa<fuse::LaunchOp, gpu::MemcpyOp, memref::CopyOp>(op))
       work.push_back(op);
-    if (isa<memref::DeallocOp>(op))
-      frees.push_back(op);
+    // A function that is called has a stream of its own.
+    if (isa<memref::DeallocOp, func::CallOp>(op))
+      waits.push_back(op);
     if (isa<func::ReturnOp>(op))
       returns.push_back(op);
   });
@@ -114,7 +112,7 @@ LogicalResult GpuLaunchPass::lower(func::FuncOp function) {
       return failure();
     op->erase();
   }
-  for (Operation *op : frees)
+  for (Operation *op : waits)
     if (!isWaitedFor(op))
       host.wait(op);
   for (Operation *op : returns) {

@@ -18,6 +18,7 @@
 #include "fuse/Lowering/Passes.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "llvm/ADT/StringSwitch.h"
 
 namespace fuse {
 #define GEN_PASS_DEF_GPUMATH
@@ -44,9 +45,44 @@ static bool isNative(Operation *op) {
              math::SqrtOp, math::TruncOp>(op);
 }
 
+/// The intrinsic for a function that convert-gpu-to-nvvm would make a call of
+/// libdevice of; empty for others.
+static StringRef intrinsicOf(Operation *op) {
+  return llvm::StringSwitch<StringRef>(op->getName().getStringRef())
+      .Case("math.absf", "llvm.fabs")
+      .Case("math.ceil", "llvm.ceil")
+      .Case("math.copysign", "llvm.copysign")
+      .Case("math.floor", "llvm.floor")
+      .Case("math.fma", "llvm.fma")
+      .Case("math.roundeven", "llvm.roundeven")
+      .Case("math.sqrt", "llvm.sqrt")
+      .Case("math.trunc", "llvm.trunc")
+      .Default("");
+}
+
+static void callIntrinsics(gpu::GPUModuleOp module) {
+  module.walk([](Operation *op) {
+    StringRef name = intrinsicOf(op);
+    if (name.empty())
+      return;
+    OpBuilder builder(op);
+    auto call = LLVM::CallIntrinsicOp::create(
+        builder, op->getLoc(), op->getResult(0).getType(),
+        builder.getStringAttr(name), op->getOperands());
+    op->replaceAllUsesWith(call->getResults());
+    op->erase();
+  });
+}
+
 namespace {
 struct GpuMathPass : fuse::impl::GpuMathBase<GpuMathPass> {
   void runOnOperation() override {
+    // Whole powers become products first: the power of a negative number by
+    // logarithms is none.
+    RewritePatternSet powers(&getContext());
+    populateMathAlgebraicSimplificationPatterns(powers);
+    if (failed(applyPatternsGreedily(getOperation(), std::move(powers))))
+      return signalPassFailure();
     RewritePatternSet patterns(&getContext());
     math::populateExpansionPatterns(
         patterns, {"fpowi", "rsqrt", "tan", "sinh", "cosh", "asinh", "acosh",
@@ -64,7 +100,8 @@ struct GpuMathPass : fuse::impl::GpuMathBase<GpuMathPass> {
       return WalkResult::interrupt();
     });
     if (left.wasInterrupted())
-      signalPassFailure();
+      return signalPassFailure();
+    callIntrinsics(getOperation());
   }
 };
 } // namespace

@@ -29,22 +29,21 @@ static void cleanUp(OpPassManager &pm) {
   pm.addPass(createCSEPass());
 }
 
-static void outlineKernels(OpPassManager &pm, const fuse::GpuOptions &options) {
-  fuse::GpuTargetOptions target;
+void fuse::buildGpuFunctions(OpPassManager &pm, const GpuOptions &options) {
+  GpuTargetOptions target;
   target.chip = options.chip;
   target.format = options.format;
   target.numerics = options.numerics;
-  pm.addPass(fuse::createGpuTarget(target));
+  pm.addPass(createGpuTarget(target));
   // Arithmetic on whole tensors becomes operators.
   pm.addNestedPass<func::FuncOp>(createConvertElementwiseToLinalgPass());
-  fuse::WrapOpsOptions wrap;
+  WrapOpsOptions wrap;
   wrap.slices = true;
-  pm.addPass(fuse::createWrapOps(wrap));
-  fuse::OutlineKernelsOptions outline;
+  pm.addPass(createWrapOps(wrap));
+  OutlineKernelsOptions outline;
   outline.launch = true;
-  pm.addPass(fuse::createOutlineKernels(outline));
+  pm.addPass(createOutlineKernels(outline));
   cleanUp(pm);
-  pm.addPass(fuse::createGpuKernels());
 }
 
 static void bufferizeHost(OpPassManager &pm) {
@@ -64,8 +63,9 @@ static void bufferizeHost(OpPassManager &pm) {
   pm.addPass(createConvertBufferizationToMemRefPass());
 }
 
-void fuse::buildGpuKernels(OpPassManager &pm, const GpuOptions &options) {
-  outlineKernels(pm, options);
+void fuse::buildGpuLaunches(OpPassManager &pm, const GpuOptions &) {
+  pm.addPass(createGpuKernels());
+  pm.addNestedPass<gpu::GPUModuleOp>(createGpuMath());
   bufferizeHost(pm);
   pm.addPass(createGpuLaunch());
   pm.addPass(createCpuFunctions());
@@ -74,17 +74,14 @@ void fuse::buildGpuKernels(OpPassManager &pm, const GpuOptions &options) {
 
 static void lowerDevice(OpPassManager &pm) {
   OpPassManager &device = pm.nest<gpu::GPUModuleOp>();
-  device.addPass(fuse::createGpuMath());
   cleanUp(device);
   device.addPass(createConvertVectorToSCFPass());
   device.addPass(createSCFToControlFlowPass());
   device.addPass(memref::createExpandStridedMetadataPass());
   device.addPass(createLowerAffinePass());
-  // Its own patterns for functions would call a library.
-  ConvertGpuOpsToNVVMOpsOptions nvvm;
-  nvvm.allowedDialects = {"arith", "cf", "func", "memref", "vector"};
-  device.addPass(createConvertGpuOpsToNVVMOps(nvvm));
+  // Before the conversion that makes calls of libdevice of what is left.
   device.addPass(createConvertMathToLLVMPass());
+  device.addPass(createConvertGpuOpsToNVVMOps());
   device.addPass(createConvertNVVMToLLVMPass());
   device.addPass(createCanonicalizerPass());
   device.addPass(createCSEPass());
@@ -118,7 +115,8 @@ void fuse::buildGpuCode(OpPassManager &pm, const GpuOptions &options) {
 }
 
 void fuse::buildGpuPipeline(OpPassManager &pm, const GpuOptions &options) {
-  buildGpuKernels(pm, options);
+  buildGpuFunctions(pm, options);
+  buildGpuLaunches(pm, options);
   buildGpuCode(pm, options);
 }
 

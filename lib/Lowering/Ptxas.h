@@ -13,6 +13,7 @@
 #ifndef FUSE_LIB_LOWERING_PTXAS_H
 #define FUSE_LIB_LOWERING_PTXAS_H
 
+#include "fuse/Lowering/Resources.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/Error.h"
 #include <optional>
@@ -20,16 +21,6 @@
 #include <vector>
 
 namespace fuse {
-
-/// What a kernel takes, as `ptxas -v` prints it.
-struct KernelResources {
-  std::string kernel;
-  int64_t registers = 0;   ///< 32-bit, per thread
-  int64_t spillStores = 0; ///< bytes
-  int64_t spillLoads = 0;  ///< bytes
-  int64_t stack = 0;       ///< bytes of the frame
-  int64_t shared = 0;      ///< bytes of static shared memory
-};
 
 struct AssembledModule {
   std::string binary;

@@ -110,7 +110,8 @@ llvm::Error Variant::compileLaunching(ModuleOp module,
   return lowerGpuProgram(module, body.name, target);
 }
 
-llvm::Error Variant::compileForGpu(ModuleOp module, const GpuTarget &target) {
+llvm::Error Variant::compileForGpu(ModuleOp module, const RunOptions &options,
+                                   const GpuTarget &target) {
   onDevice = true;
   // The limits that kernels are made for.
   if (target.emulated)
@@ -121,10 +122,14 @@ llvm::Error Variant::compileForGpu(ModuleOp module, const GpuTarget &target) {
   if (relaxes)
     gpu.numerics = "relaxed";
   PassManager kernels(module.getContext()), code(module.getContext());
-  buildGpuKernels(kernels, gpu);
+  buildGpuFunctions(kernels, gpu);
+  buildGpuLaunches(kernels, gpu);
   if (llvm::Error error = runPasses(kernels, module, "lowering to the GPU"))
     return error;
   readGpuKernels(module);
+  if (!options.profile.empty())
+    if (llvm::Error error = readResources(module, target))
+      return error;
   buildGpuCode(code, gpu);
   return runPasses(code, module, "lowering to the GPU");
 }
@@ -146,6 +151,26 @@ llvm::Error Variant::loadForGpu(ModuleOp module, const RunOptions &options,
   if (!memory)
     return memory.takeError();
   program->useDevice(*memory);
+  return llvm::Error::success();
+}
+
+/// What ptxas says of the kernels, where there is one.
+llvm::Error Variant::readResources(ModuleOp lowered, const GpuTarget &target) {
+  OwningOpRef<ModuleOp> copy = lowered.clone();
+  std::vector<KernelReport> reports = reportsOf(*copy);
+  GpuOptions gpu;
+  gpu.chip = target.chip;
+  PassManager pm(lowered.getContext());
+  buildGpuCode(pm, gpu);
+  if (llvm::Error error = runPasses(pm, *copy, "lowering to PTX"))
+    return error;
+  llvm::Expected<bool> isActual = addActual(*copy, target.chip, reports);
+  if (!isActual)
+    return isActual.takeError();
+  for (const KernelReport &report : reports)
+    for (KernelInfo &kernel : kernels)
+      if (kernel.name == report.name)
+        kernel.resources = report.actual;
   return llvm::Error::success();
 }
 
@@ -247,8 +272,8 @@ Variant::create(ModuleOp module, const RunOptions &options, RunMode mode,
   if (llvm::Error error = variant->bind(*copy, options))
     return std::move(error);
   if (llvm::Error error = launching ? variant->compileLaunching(*copy, *gpu)
-                          : gpu     ? variant->compileForGpu(*copy, *gpu)
-                                    : variant->compile(*copy, options))
+                          : gpu ? variant->compileForGpu(*copy, options, *gpu)
+                                : variant->compile(*copy, options))
     return std::move(error);
   if (gpu)
     if (llvm::Error error = variant->loadForGpu(*copy, options, *gpu))

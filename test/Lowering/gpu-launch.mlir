@@ -24,6 +24,18 @@
 // CHECK:         scf.if %[[SOME]] {
 // CHECK:           gpu.launch_func {{.*}} @kernels::@scale {{.*}} args(%{{.*}} : !llvm.ptr, %[[I]] : i64, %arg1 : f32, %{{.*}} : !llvm.ptr, %{{.*}} : i64)
 
+// A function that is called has a stream of its own; a copy is one on the
+// device.
+// CHECK-LABEL: func.func @waits
+// CHECK:         gpu.launch_func
+// CHECK:         llvm.call @mgpuStreamSynchronize
+// CHECK-NEXT:    call @static
+// CHECK:         llvm.call @mgpuMemcpy(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) : (!llvm.ptr, !llvm.ptr, i64, !llvm.ptr) -> ()
+// CHECK-NEXT:    llvm.call @mgpuStreamSynchronize
+// CHECK-NEXT:    memref.dealloc
+// CHECK-NEXT:    llvm.call @mgpuStreamDestroy
+// CHECK-NEXT:    return
+
 // A kernel ends in text; no toolkit is looked for.
 // PTX: gpu.binary @kernels [#gpu.object<#nvvm.target<chip = "sm_80", features = "+ptx80">, assembly = "
 // PTX-SAME: .version 8.0
@@ -75,5 +87,14 @@ func.func @static(%a: memref<1000xf32>, %b: memref<1000xf32>) {
 
 func.func @dynamic(%a: memref<?xf32>, %f: f32, %b: memref<?xf32>) {
   fuse.launch @kernels::@scale ins(%a, %f : memref<?xf32>, f32) outs(%b : memref<?xf32>)
+  return
+}
+
+func.func @waits(%a: memref<1000xf32>, %b: memref<1000xf32>) {
+  %c = memref.alloc() : memref<1000xf32>
+  fuse.launch @kernels::@add1 ins(%a : memref<1000xf32>) outs(%c : memref<1000xf32>)
+  call @static(%c, %b) : (memref<1000xf32>, memref<1000xf32>) -> ()
+  memref.copy %b, %a : memref<1000xf32> to memref<1000xf32>
+  memref.dealloc %c : memref<1000xf32>
   return
 }

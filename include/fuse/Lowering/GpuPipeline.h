@@ -38,9 +38,11 @@ struct GpuOptions : mlir::PassPipelineOptions<GpuOptions> {
       llvm::cl::init("strict")};
 };
 
-/// Kernels to gpu.func, host functions to launches on device buffers: what
-/// comes before the LLVM and NVVM dialects.
-void buildGpuKernels(mlir::OpPassManager &pm, const GpuOptions &options);
+/// Kernels to functions on tensors.
+void buildGpuFunctions(mlir::OpPassManager &pm, const GpuOptions &options);
+
+/// From there to gpu.func, and host functions to launches on device buffers.
+void buildGpuLaunches(mlir::OpPassManager &pm, const GpuOptions &options);
 
 /// From there to the LLVM dialect and a gpu.binary.
 void buildGpuCode(mlir::OpPassManager &pm, const GpuOptions &options);

@@ -255,4 +255,15 @@ def GpuBinary : Pass<"fuse-gpu-binary", "::mlir::ModuleOp"> {
   ];
 }
 
+def Resources : Pass<"fuse-resources", "::mlir::ModuleOp"> {
+  let summary = "print the registers and shared memory of kernels, predicted and actual";
+  let description = [{
+    Lowers a copy of the module for a chip and prints for each kernel what its class predicts for its tile and, where `ptxas` is found,
+    what that says: registers, shared memory, bytes spilled, stack, and the occupancy that follows. Fails where a kernel spills.
+  }];
+  let options = [
+    Option<"chip", "chip", "std::string", "\"sm_80\"", "chip to compile for">,
+  ];
+}
+
 #endif // FUSE_LOWERING_PASSES_TD
