@@ -15,6 +15,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "CpuErf.h"
+#include "LoopNest.h"
 #include "fuse/Lowering/Passes.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -33,24 +34,6 @@ bool fuse::isApproximated(StringRef name) {
   return llvm::is_contained(names, name);
 }
 
-/// The order of the terms of a sum, and of the factors of a product, is free.
-static void allowReordering(linalg::LinalgOp op) {
-  if (op.getNumReductionLoops() == 0)
-    return;
-  auto flags = arith::FastMathFlagsAttr::get(
-      op.getContext(),
-      arith::FastMathFlags::reassoc | arith::FastMathFlags::contract);
-  for (Value value : op.getBlock()->getTerminator()->getOperands()) {
-    Operation *combine = value.getDefiningOp();
-    if (!isa_and_nonnull<arith::AddFOp, arith::MulFOp>(combine))
-      continue;
-    combine->setAttr("fastmath", flags);
-    for (Value term : combine->getOperands())
-      if (auto product = term.getDefiningOp<arith::MulFOp>())
-        product->setAttr("fastmath", flags);
-  }
-}
-
 namespace {
 struct CpuMathPass : fuse::impl::CpuMathBase<CpuMathPass> {
   void runOnOperation() override {
@@ -62,7 +45,7 @@ struct CpuMathPass : fuse::impl::CpuMathBase<CpuMathPass> {
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       return signalPassFailure();
     if (getOperation()->hasAttr(fuse::kKernelClassAttr))
-      getOperation()->walk(allowReordering);
+      getOperation()->walk(fuse::allowReordering);
   }
 };
 } // namespace

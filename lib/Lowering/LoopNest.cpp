@@ -169,6 +169,23 @@ Operation *fuse::combinerOf(linalg::LinalgOp op, unsigned number) {
   return combiner;
 }
 
+void fuse::allowReordering(linalg::LinalgOp op) {
+  if (op.getNumReductionLoops() == 0)
+    return;
+  auto flags = arith::FastMathFlagsAttr::get(
+      op.getContext(),
+      arith::FastMathFlags::reassoc | arith::FastMathFlags::contract);
+  for (Value value : op.getBlock()->getTerminator()->getOperands()) {
+    Operation *combine = value.getDefiningOp();
+    if (!isa_and_nonnull<arith::AddFOp, arith::MulFOp>(combine))
+      continue;
+    combine->setAttr("fastmath", flags);
+    for (Value term : combine->getOperands())
+      if (auto product = term.getDefiningOp<arith::MulFOp>())
+        product->setAttr("fastmath", flags);
+  }
+}
+
 //===----------------------------------------------------------------------===//
 // Register tiles
 //===----------------------------------------------------------------------===//

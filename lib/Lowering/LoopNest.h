@@ -64,6 +64,10 @@ struct RegisterTile {
 /// operation, if that alone reads the old value and may be reordered.
 mlir::Operation *combinerOf(mlir::linalg::LinalgOp op, unsigned number);
 
+/// The order of the terms of the sums of `op`, and of the factors of its
+/// products, is free from here on.
+void allowReordering(mlir::linalg::LinalgOp op);
+
 } // namespace fuse
 
 #endif // FUSE_LIB_LOWERING_LOOPNEST_H

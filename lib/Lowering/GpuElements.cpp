@@ -1,0 +1,548 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the fuse project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Elements of arguments and of glue; loads and stores.
+//
+//===----------------------------------------------------------------------===//
+
+#include "GpuElements.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
+#include <numeric>
+
+using namespace mlir;
+using namespace fuse;
+
+Type fuse::memoryType(Type element) {
+  if (element.isIndex())
+    return IntegerType::get(element.getContext(), 64);
+  if (element.isInteger(1))
+    return IntegerType::get(element.getContext(), 8);
+  return element;
+}
+
+std::optional<unsigned> fuse::memoryBytes(Type element) {
+  Type memory = memoryType(element);
+  bool known = isa<Float16Type, BFloat16Type, Float32Type, Float64Type>(memory);
+  if (auto integer = dyn_cast<IntegerType>(memory))
+    known = integer.getWidth() >= 8 && integer.getWidth() <= 64 &&
+            llvm::isPowerOf2_32(integer.getWidth());
+  if (!known)
+    return std::nullopt;
+  return memory.getIntOrFloatBitWidth() / 8;
+}
+
+static bool hasStep(ArrayRef<LaneIndex> indices) {
+  return llvm::any_of(indices,
+                      [](const LaneIndex &index) { return index.step != 0; });
+}
+
+static Type elementOf(Value tensor) {
+  return getElementTypeOrSelf(tensor.getType());
+}
+
+void Elements::bindTensor(Value tensor, Value pointer,
+                          ArrayRef<Extent> extents) {
+  arguments[tensor] = {pointer, llvm::to_vector(extents)};
+}
+
+void Elements::bindScalar(Value scalar, Value value) {
+  scalars[scalar] = value;
+}
+
+void Elements::enter() {
+  math.enter();
+  scopes.emplace_back();
+}
+
+void Elements::leave() {
+  math.leave();
+  scopes.pop_back();
+}
+
+Value Elements::fail(Operation *op, StringRef what) {
+  if (!failedOp) {
+    failedOp = op;
+    failure = what.str();
+  }
+  return nullptr;
+}
+
+Value Elements::splat(Value value) {
+  if (math.lanes == 1 || isa<VectorType>(value.getType()))
+    return value;
+  auto type = VectorType::get({int64_t(math.lanes)}, value.getType());
+  return vector::BroadcastOp::create(builder, loc, type, value);
+}
+
+Type Elements::typeOf(Value tensor, ArrayRef<LaneIndex> indices) {
+  Type element = elementOf(tensor);
+  if (!hasStep(indices))
+    return element;
+  return VectorType::get({int64_t(math.lanes)}, element);
+}
+
+Value Elements::at(Value tensor, ArrayRef<LaneIndex> indices) {
+  Key key;
+  key.first = tensor.getAsOpaquePointer();
+  for (const LaneIndex &index : indices)
+    key.second.push_back({index.base.getAsOpaquePointer(), index.step});
+  if (hasStep(indices))
+    key.second.push_back({nullptr, math.lanes});
+  for (auto &scope : scopes)
+    if (auto found = scope.find(key); found != scope.end())
+      return found->second;
+  Value value = compute(tensor, indices);
+  if (!value && !failedOp && hasStep(indices))
+    value = lanesApart(tensor, indices);
+  if (!value && !failedOp)
+    return fail(tensor.getDefiningOp()
+                    ? tensor.getDefiningOp()
+                    : tensor.getParentRegion()->getParentOp(),
+                "this indexing");
+  return scopes.back()[key] = value;
+}
+
+Value Elements::lanesApart(Value tensor, ArrayRef<LaneIndex> indices) {
+  SmallVector<Value> values;
+  for (unsigned lane = 0; lane < math.lanes; ++lane) {
+    Lanes alone;
+    for (const LaneIndex &index : indices)
+      alone.push_back(math.lane(index, lane));
+    values.push_back(at(tensor, alone));
+    if (!values.back())
+      return nullptr;
+  }
+  return vector::FromElementsOp::create(
+      builder, loc, VectorType::get({int64_t(math.lanes)}, elementOf(tensor)),
+      values);
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+Value Elements::address(Value pointer, LaneIndex number, Type memory) {
+  Value offset = arith::IndexCastOp::create(builder, loc, builder.getI64Type(),
+                                            number.base);
+  return LLVM::GEPOp::create(builder, loc, pointer.getType(), memory, pointer,
+                             ArrayRef<LLVM::GEPArg>{offset},
+                             LLVM::GEPNoWrapFlags::inbounds);
+}
+
+/// Bytes that an access of `lanes` elements is aligned to.
+static unsigned alignment(LaneIndex number, unsigned lanes, unsigned bytes) {
+  constexpr unsigned most = 16; // bytes of the widest access
+  unsigned elements = std::gcd<int64_t>(number.multiple, lanes);
+  return std::min(most, elements * bytes);
+}
+
+Value Elements::load(Value pointer, LaneIndex number, Type element) {
+  if (number.step != 0 && number.step != 1)
+    return nullptr;
+  Type memory = memoryType(element);
+  unsigned lanes = number.step ? math.lanes : 1;
+  Type type = lanes > 1 ? VectorType::get({int64_t(lanes)}, memory) : memory;
+  Value value = LLVM::LoadOp::create(
+      builder, loc, type, address(pointer, number, memory),
+      alignment(number, lanes, *memoryBytes(element)), /*isVolatile=*/false,
+      /*isNonTemporal=*/false, /*isInvariant=*/true);
+  Type wanted =
+      lanes > 1 ? VectorType::get({int64_t(lanes)}, element) : element;
+  if (element.isIndex())
+    return arith::IndexCastOp::create(builder, loc, wanted, value);
+  if (element.isInteger(1))
+    return arith::TruncIOp::create(builder, loc, wanted, value);
+  return value;
+}
+
+void Elements::store(Value value, Value pointer, LaneIndex number,
+                     Type element) {
+  unsigned lanes = number.step ? math.lanes : 1;
+  if (lanes > 1)
+    value = splat(value);
+  Type memory = memoryType(element);
+  Type type = lanes > 1 ? VectorType::get({int64_t(lanes)}, memory) : memory;
+  if (element.isIndex())
+    value = arith::IndexCastOp::create(builder, loc, type, value);
+  if (element.isInteger(1))
+    value = arith::ExtUIOp::create(builder, loc, type, value);
+  LLVM::StoreOp::create(builder, loc, value, address(pointer, number, memory),
+                        alignment(number, lanes, *memoryBytes(element)));
+}
+
+//===----------------------------------------------------------------------===//
+// Extents and scalars
+//===----------------------------------------------------------------------===//
+
+Extent Elements::extentOf(OpFoldResult size) {
+  if (std::optional<int64_t> known = getConstantIntValue(size))
+    return {*known, nullptr};
+  return {ShapedType::kDynamic, scalar(cast<Value>(size))};
+}
+
+Extent Elements::extent(Value tensor, unsigned dim) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  if (!type.isDynamicDim(dim))
+    return {type.getDimSize(dim), nullptr};
+  if (auto argument = arguments.find(tensor); argument != arguments.end())
+    return argument->second.extents[dim];
+  Operation *op = tensor.getDefiningOp();
+  if (auto style = dyn_cast_or_null<DestinationStyleOpInterface>(op))
+    return extent(style.getTiedOpOperand(cast<OpResult>(tensor))->get(), dim);
+  if (auto empty = dyn_cast_or_null<tensor::EmptyOp>(op))
+    return extentOf(empty.getMixedSizes()[dim]);
+  if (auto cast = dyn_cast_or_null<tensor::CastOp>(op))
+    return extent(cast.getSource(), dim);
+  if (auto expand = dyn_cast_or_null<tensor::ExpandShapeOp>(op))
+    return extentOf(expand.getMixedOutputShape()[dim]);
+  if (auto collapse = dyn_cast_or_null<tensor::CollapseShapeOp>(op)) {
+    SmallVector<Extent> group;
+    for (int64_t source : collapse.getReassociationIndices()[dim])
+      group.push_back(extent(collapse.getSrc(), source));
+    return math.product(group);
+  }
+  SmallVector<LaneIndex> terms;
+  if (auto slice = dyn_cast_or_null<tensor::ExtractSliceOp>(op)) {
+    SmallVector<OpFoldResult> kept;
+    llvm::SmallBitVector dropped = slice.getDroppedDims();
+    for (auto [number, size] : llvm::enumerate(slice.getMixedSizes()))
+      if (!dropped[number])
+        kept.push_back(size);
+    return extentOf(kept[dim]);
+  }
+  if (auto pad = dyn_cast_or_null<tensor::PadOp>(op)) {
+    terms = {math.of(extent(pad.getSource(), dim)),
+             math.of(extentOf(pad.getMixedLowPad()[dim])),
+             math.of(extentOf(pad.getMixedHighPad()[dim]))};
+  } else if (auto concat = dyn_cast_or_null<tensor::ConcatOp>(op)) {
+    if (concat.getDim() != dim)
+      return extent(concat.getInputs().front(), dim);
+    for (Value part : concat.getInputs())
+      terms.push_back(math.of(extent(part, dim)));
+  } else {
+    fail(op ? op : tensor.getParentRegion()->getParentOp(),
+         "this dynamic extent");
+    return {1, nullptr};
+  }
+  LaneIndex sum = math.constant(0);
+  for (LaneIndex term : terms)
+    sum = math.add(sum, term);
+  return {ShapedType::kDynamic, sum.base};
+}
+
+SmallVector<Extent> Elements::extents(Value tensor) {
+  SmallVector<Extent> result;
+  auto type = cast<RankedTensorType>(tensor.getType());
+  for (unsigned dim = 0; dim < type.getRank(); ++dim)
+    result.push_back(extent(tensor, dim));
+  return result;
+}
+
+Value Elements::scalar(Value value) {
+  if (auto bound = scalars.find(value); bound != scalars.end())
+    return bound->second;
+  Key key{value.getAsOpaquePointer(), {}};
+  for (auto &scope : scopes)
+    if (auto found = scope.find(key); found != scope.end())
+      return found->second;
+  Operation *op = value.getDefiningOp();
+  Value made;
+  if (auto dim = dyn_cast_or_null<tensor::DimOp>(op)) {
+    std::optional<int64_t> number = dim.getConstantIndex();
+    if (!number)
+      return fail(op, "the extent of a dimension that is not constant");
+    made = math.of(extent(dim.getSource(), *number)).base;
+  } else if (auto extract = dyn_cast_or_null<tensor::ExtractOp>(op)) {
+    Lanes indices;
+    for (Value index : extract.getIndices())
+      indices.push_back({scalar(index), 0, 1});
+    made = failedOp ? nullptr : at(extract.getTensor(), indices);
+  } else if (op && op->getNumResults() == 1 && op->getNumRegions() == 0 &&
+             isMemoryEffectFree(op) &&
+             llvm::none_of(op->getOperandTypes(), llvm::IsaPred<ShapedType>)) {
+    IRMapping mapping;
+    for (Value operand : op->getOperands()) {
+      Value own = scalar(operand);
+      if (!own)
+        return nullptr;
+      mapping.map(operand, own);
+    }
+    made = builder.clone(*op, mapping)->getResult(0);
+  } else {
+    return fail(op ? op : value.getParentRegion()->getParentOp(),
+                "this scalar");
+  }
+  return scopes.back()[key] = made;
+}
+
+//===----------------------------------------------------------------------===//
+// Glue
+//===----------------------------------------------------------------------===//
+
+/// The source's index that a slice's index stands for, all its dimensions.
+static Lanes sliceIndices(Elements &elements, ArrayRef<LaneIndex> indices,
+                          ArrayRef<Extent> offsets, ArrayRef<Extent> strides,
+                          const llvm::SmallBitVector &dropped) {
+  Lanes result;
+  unsigned next = 0;
+  for (unsigned dim = 0; dim < offsets.size(); ++dim) {
+    LaneIndex index =
+        dropped[dim] ? elements.math.constant(0) : indices[next++];
+    result.push_back(elements.math.add(elements.math.scale(index, strides[dim]),
+                                       elements.math.of(offsets[dim])));
+  }
+  return result;
+}
+
+std::optional<SmallVector<ElementSource, 2>>
+Elements::glueSources(Operation *glue, ArrayRef<LaneIndex> indices) {
+  using Sources = SmallVector<ElementSource, 2>;
+  if (auto cast = dyn_cast<tensor::CastOp>(glue))
+    return Sources{{cast.getSource(), llvm::to_vector<4>(indices)}};
+  if (auto expand = dyn_cast<tensor::ExpandShapeOp>(glue)) {
+    ElementSource source{expand.getSrc(), {}};
+    SmallVector<Extent> shape = extents(expand.getResult());
+    for (const ReassociationIndices &group : expand.getReassociationIndices()) {
+      std::optional<LaneIndex> index =
+          math.linearize(indices.slice(group.front(), group.size()),
+                         ArrayRef(shape).slice(group.front(), group.size()));
+      if (!index)
+        return std::nullopt;
+      source.indices.push_back(*index);
+    }
+    return Sources{source};
+  }
+  if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(glue)) {
+    ElementSource source{collapse.getSrc(), {}};
+    SmallVector<Extent> shape = extents(collapse.getSrc());
+    for (auto [index, group] :
+         llvm::zip_equal(indices, collapse.getReassociationIndices())) {
+      std::optional<Lanes> parts = math.delinearize(
+          index, ArrayRef(shape).slice(group.front(), group.size()));
+      if (!parts)
+        return std::nullopt;
+      source.indices.append(*parts);
+    }
+    // All extents are 1: nothing stands for them.
+    while (source.indices.size() < shape.size())
+      source.indices.push_back(math.constant(0));
+    return Sources{source};
+  }
+  auto extentsOf = [&](ArrayRef<OpFoldResult> sizes) {
+    return llvm::map_to_vector(
+        sizes, [&](OpFoldResult size) { return extentOf(size); });
+  };
+  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(glue))
+    return Sources{
+        {slice.getSource(),
+         sliceIndices(*this, indices, extentsOf(slice.getMixedOffsets()),
+                      extentsOf(slice.getMixedStrides()),
+                      slice.getDroppedDims())}};
+  Sources sources;
+  if (auto pad = dyn_cast<tensor::PadOp>(glue)) {
+    sources.push_back({pad.getSource(), {}});
+    for (auto [index, low] : llvm::zip_equal(indices, pad.getMixedLowPad()))
+      sources.back().indices.push_back(math.sub(index, math.of(extentOf(low))));
+    return sources;
+  }
+  if (auto concat = dyn_cast<tensor::ConcatOp>(glue)) {
+    LaneIndex start = math.constant(0);
+    for (Value part : concat.getInputs()) {
+      sources.push_back({part, llvm::to_vector<4>(indices)});
+      LaneIndex &index = sources.back().indices[concat.getDim()];
+      index = math.sub(index, start);
+      start = math.add(start, math.of(extent(part, concat.getDim())));
+    }
+    return sources;
+  }
+  return std::nullopt;
+}
+
+Value Elements::choose(Value condition, Type type,
+                       llvm::function_ref<Value()> yes,
+                       llvm::function_ref<Value()> no) {
+  auto branch =
+      scf::IfOp::create(builder, loc, type, condition, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  bool fine = true;
+  auto fill = [&](Block *block, llvm::function_ref<Value()> make) {
+    builder.setInsertionPointToStart(block);
+    enter();
+    Value value = make();
+    if (value && isa<VectorType>(type))
+      value = splat(value);
+    fine &= bool(value);
+    if (value)
+      scf::YieldOp::create(builder, loc, value);
+    leave();
+  };
+  fill(branch.thenBlock(), yes);
+  fill(branch.elseBlock(), no);
+  return fine ? branch.getResult(0) : nullptr;
+}
+
+Value Elements::computePad(tensor::PadOp pad, ArrayRef<LaneIndex> indices) {
+  Value outside = pad.getConstantPaddingValue();
+  if (!outside)
+    return fail(pad, "padding that depends on the index");
+  outside = scalar(outside);
+  SmallVector<Extent> shape = extents(pad.getSource());
+  Lanes source = glueSources(pad, indices)->front().indices;
+  Value inside;
+  bool mayBeEmpty = false;
+  for (auto [dim, index] : llvm::enumerate(source)) {
+    mayBeEmpty |= !shape[dim].isStatic() || shape[dim].size == 0;
+    auto isZero = [](OpFoldResult size) { return isConstantIntValue(size, 0); };
+    bool low = !isZero(pad.getMixedLowPad()[dim]),
+         high = !isZero(pad.getMixedHighPad()[dim]);
+    if (!low && !high)
+      continue;
+    if (index.step != 0)
+      return nullptr;
+    LaneIndex end = math.of(shape[dim]), zero = math.constant(0);
+    auto require = [&](Value condition) {
+      inside =
+          inside ? Value(arith::AndIOp::create(builder, loc, inside, condition))
+                 : condition;
+    };
+    LaneIndex clamped = index;
+    if (low) {
+      require(math.less(math.constant(-1), index));
+      clamped = math.max(clamped, zero);
+    }
+    if (high) {
+      require(math.less(index, end));
+      clamped = math.min(clamped, math.sub(end, math.constant(1)));
+    }
+    index = clamped;
+  }
+  if (!inside)
+    return at(pad.getSource(), source);
+  Type type = typeOf(pad, indices);
+  // The clamped element exists, so it may be read and not be used.
+  if (mayBeEmpty)
+    return choose(
+        inside, type, [&] { return at(pad.getSource(), source); },
+        [&] { return outside; });
+  Value value = at(pad.getSource(), source);
+  if (!value)
+    return nullptr;
+  if (isa<VectorType>(value.getType()))
+    outside = splat(outside);
+  return arith::SelectOp::create(builder, loc, inside, value, outside);
+}
+
+Value Elements::computeConcat(tensor::ConcatOp concat,
+                              ArrayRef<LaneIndex> indices) {
+  LaneIndex index = indices[concat.getDim()];
+  SmallVector<ElementSource, 2> sources = *glueSources(concat, indices);
+  Lanes ends;
+  LaneIndex end = math.constant(0);
+  for (Value part : concat.getInputs()) {
+    end = math.add(end, math.of(extent(part, concat.getDim())));
+    ends.push_back(end);
+    // Lanes are in the same part only if no part ends between them.
+    int64_t span = index.step * math.lanes;
+    if (span && (end.multiple % span || index.multiple % span))
+      return nullptr;
+  }
+  Type type = typeOf(concat, indices);
+  std::function<Value(unsigned)> from = [&](unsigned part) -> Value {
+    auto own = [&] { return at(sources[part].tensor, sources[part].indices); };
+    if (part + 1 == sources.size())
+      return own();
+    return choose(math.less(index, ends[part]), type, own,
+                  [&] { return from(part + 1); });
+  };
+  return from(0);
+}
+
+Value Elements::computeInsert(tensor::InsertSliceOp insert,
+                              ArrayRef<LaneIndex> indices) {
+  llvm::SmallBitVector dropped = insert.getDroppedDims();
+  Lanes source;
+  Value inside;
+  auto require = [&](Value condition) {
+    inside = inside
+                 ? Value(arith::AndIOp::create(builder, loc, inside, condition))
+                 : condition;
+  };
+  for (auto [dim, index] : llvm::enumerate(indices)) {
+    Extent offset = extentOf(insert.getMixedOffsets()[dim]),
+           size = extentOf(insert.getMixedSizes()[dim]),
+           stride = extentOf(insert.getMixedStrides()[dim]);
+    LaneIndex own = index;
+    bool whole = offset == Extent{0, nullptr} && stride == Extent{1, nullptr} &&
+                 size == extent(insert.getDest(), dim);
+    if (!whole) {
+      if (index.step != 0)
+        return nullptr;
+      LaneIndex distance = math.sub(index, math.of(offset));
+      require(math.less(math.constant(-1), distance));
+      // Not below 0, so that the division is right for what is not used.
+      distance = math.max(distance, math.constant(0));
+      if (!(stride == Extent{1, nullptr}))
+        require(math.less(*math.rem(distance, stride), math.constant(1)));
+      own = *math.div(distance, stride);
+      require(math.less(own, math.of(size)));
+    }
+    if (!dropped[dim])
+      source.push_back(own);
+  }
+  if (!inside)
+    return at(insert.getSource(), source);
+  return choose(
+      inside, typeOf(insert, indices),
+      [&] { return at(insert.getSource(), source); },
+      [&] { return at(insert.getDest(), indices); });
+}
+
+Value Elements::computeGlue(Operation *op, ArrayRef<LaneIndex> indices) {
+  if (auto pad = dyn_cast<tensor::PadOp>(op))
+    return computePad(pad, indices);
+  if (auto concat = dyn_cast<tensor::ConcatOp>(op))
+    return computeConcat(concat, indices);
+  if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
+    return computeInsert(insert, indices);
+  if (!isa<tensor::CastOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp,
+           tensor::ExtractSliceOp>(op))
+    return fail(op, ("'" + op->getName().getStringRef() + "'").str());
+  std::optional<SmallVector<ElementSource, 2>> sources =
+      glueSources(op, indices);
+  if (!sources)
+    return nullptr;
+  return at(sources->front().tensor, sources->front().indices);
+}
+
+Value Elements::compute(Value tensor, ArrayRef<LaneIndex> indices) {
+  if (auto argument = arguments.find(tensor); argument != arguments.end()) {
+    std::optional<LaneIndex> number =
+        math.linearize(indices, argument->second.extents);
+    return number ? load(argument->second.pointer, *number, elementOf(tensor))
+                  : nullptr;
+  }
+  Operation *op = tensor.getDefiningOp();
+  if (!op)
+    return fail(tensor.getParentRegion()->getParentOp(), "this argument");
+  if (auto structured = dyn_cast<linalg::LinalgOp>(op))
+    return computeOperator(structured, cast<OpResult>(tensor).getResultNumber(),
+                           indices);
+  DenseElementsAttr elements;
+  if (matchPattern(tensor, m_Constant(&elements)) && elements.isSplat())
+    return arith::ConstantOp::create(
+        builder, loc, cast<TypedAttr>(elements.getSplatValue<Attribute>()));
+  if (isa<tensor::EmptyOp>(op)) // any value would do
+    return arith::ConstantOp::create(builder, loc,
+                                     builder.getZeroAttr(elementOf(tensor)));
+  if (auto made = dyn_cast<tensor::SplatOp>(op))
+    return scalar(made.getInput());
+  return computeGlue(op, indices);
+}

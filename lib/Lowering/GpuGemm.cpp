@@ -1,0 +1,130 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the fuse project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+//   matmul d0, d1, d2       ==>   y = d0, x = d1, k = d2
+//   conv n, f, oh, ow, ...  ==>   y = f, x = (n, oh, ow), k = (c, kh, kw)
+//
+//===----------------------------------------------------------------------===//
+
+#include "GpuGemm.h"
+#include "LoopNest.h"
+
+using namespace mlir;
+using namespace fuse;
+
+/// The only operator with a reduction.
+static linalg::LinalgOp findReduction(func::FuncOp source) {
+  linalg::LinalgOp found;
+  unsigned count = 0;
+  source.walk([&](linalg::LinalgOp op) {
+    if (op.getNumReductionLoops()) {
+      found = op;
+      ++count;
+    }
+  });
+  return count == 1 ? found : nullptr;
+}
+
+/// Loops in the order in which `map` names them, so that neighbours stay
+/// neighbours; then the others of `loops`.
+static void orderLoops(SmallVector<unsigned> &loops, AffineMap map) {
+  SmallVector<unsigned> ordered;
+  for (AffineExpr expr : map.getResults())
+    if (auto dim = dyn_cast<AffineDimExpr>(expr))
+      if (llvm::is_contained(loops, dim.getPosition()))
+        ordered.push_back(dim.getPosition());
+  for (unsigned loop : loops)
+    if (!llvm::is_contained(ordered, loop))
+      ordered.push_back(loop);
+  loops = ordered;
+}
+
+/// The last loop of more than one round that `map` names.
+static std::optional<unsigned> innermostLoop(AffineMap map,
+                                             ArrayRef<Extent> extents) {
+  for (AffineExpr expr : llvm::reverse(map.getResults()))
+    if (auto dim = dyn_cast<AffineDimExpr>(expr))
+      if (!(extents[dim.getPosition()] == Extent{1, nullptr}))
+        return dim.getPosition();
+  return std::nullopt;
+}
+
+static bool hasIndex(linalg::LinalgOp op) {
+  return llvm::any_of(op.getBlock()->without_terminator(), [](Operation &own) {
+    return isa<linalg::IndexOp>(own) || own.getNumRegions();
+  });
+}
+
+std::optional<GpuGemm> GpuGemm::of(GpuFrame &frame, std::string &why) {
+  GpuGemm gemm;
+  gemm.op = findReduction(frame.source);
+  why = "no single sum of products of two inputs";
+  if (!gemm.op || gemm.op.getNumDpsInputs() != 2 ||
+      gemm.op->getNumResults() != 1 || hasIndex(gemm.op))
+    return std::nullopt;
+  Operation *combiner = combinerOf(gemm.op, 0);
+  if (!combiner || !arith::getNeutralElement(combiner))
+    return std::nullopt;
+  OpOperand *a = gemm.op.getDpsInputOperand(0),
+            *b = gemm.op.getDpsInputOperand(1);
+  for (OpOperand *input : {a, b})
+    if (!isa<RankedTensorType>(input->get().getType()) ||
+        gemm.op.getMatchingBlockArgument(input).use_empty())
+      return std::nullopt;
+  AffineMap mapA = gemm.op.getMatchingIndexingMap(a),
+            mapB = gemm.op.getMatchingIndexingMap(b),
+            mapC = gemm.op.getMatchingIndexingMap(gemm.op.getDpsInitOperand(0));
+  SmallVector<Extent> extents = frame.elements.loopExtents(gemm.op);
+  SmallVector<unsigned> m, n, batch, k;
+  for (auto [loop, kind] : llvm::enumerate(gemm.op.getIteratorTypesArray())) {
+    bool inA = mapA.isFunctionOfDim(loop), inB = mapB.isFunctionOfDim(loop);
+    auto &own = kind == utils::IteratorType::reduction ? k
+                : inA && !inB                          ? m
+                : inB && !inA                          ? n
+                                                       : batch;
+    own.push_back(loop);
+  }
+  if (m.empty() || n.empty())
+    return std::nullopt;
+  std::optional<unsigned> innermost = innermostLoop(mapC, extents);
+  gemm.xIsM = innermost && llvm::is_contained(m, *innermost);
+  gemm.xOperand = gemm.xIsM ? 0 : 1;
+  gemm.yOperand = 1 - gemm.xOperand;
+  gemm.x.loops = gemm.xIsM ? m : n;
+  gemm.y.loops = gemm.xIsM ? n : m;
+  gemm.batch.loops = batch;
+  gemm.k.loops = k;
+  for (GemmDim *dim : {&gemm.x, &gemm.y, &gemm.batch})
+    orderLoops(dim->loops, mapC);
+  orderLoops(gemm.k.loops, gemm.yOperand == 0 ? mapA : mapB);
+  for (GemmDim *dim : {&gemm.x, &gemm.y, &gemm.batch, &gemm.k})
+    for (unsigned loop : dim->loops)
+      dim->extents.push_back(extents[loop]);
+  why.clear();
+  return gemm;
+}
+
+std::optional<GemmBlock> GemmBlock::split(int64_t y, int64_t x, int64_t k,
+                                          int64_t threads) {
+  std::optional<GemmBlock> best;
+  for (int64_t perX = 1; perX <= 16 && perX <= x; perX *= 2) {
+    int64_t total = y * x;
+    if (x % perX || total % threads || (total / threads) % perX)
+      continue;
+    int64_t perY = total / threads / perX, across = x / perX;
+    if (y % perY || y / perY * across != threads)
+      continue;
+    auto distance = [](int64_t a, int64_t b) {
+      return std::max(a, b) / std::max<int64_t>(std::min(a, b), 1);
+    };
+    if (!best ||
+        distance(perX, perY) < distance(best->perThreadX, best->perThreadY))
+      best = GemmBlock{y, x, k, y / perY, across, perY, perX};
+  }
+  return best;
+}

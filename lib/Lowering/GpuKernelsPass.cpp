@@ -1,0 +1,352 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the fuse project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// fuse-gpu-kernels: outlined kernels to GPU functions.
+//
+//   func @kernel_0 on tensors   ==>   gpu.func @kernels::@kernel_0 on pointers
+//
+// An argument that is a tensor becomes a pointer to row-major elements and an
+// i64 for each dynamic extent. Blocks are `fuse.grid` of those extents.
+//
+//===----------------------------------------------------------------------===//
+
+#include "GpuGemm.h"
+#include "LoopNest.h"
+#include "fuse/Analysis/Operators.h"
+#include "fuse/Lowering/Passes.h"
+#include "mlir/Dialect/DLTI/DLTI.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+namespace fuse {
+#define GEN_PASS_DEF_GPUKERNELS
+#include "fuse/Lowering/Passes.h.inc"
+} // namespace fuse
+
+using namespace mlir;
+using namespace fuse;
+
+AffineExpr GpuFrame::hostProduct(ArrayRef<Extent> extents) const {
+  AffineExpr result = getAffineConstantExpr(1, builder.getContext());
+  for (const Extent &extent : extents)
+    result =
+        result * (extent.isStatic()
+                      ? getAffineConstantExpr(extent.size, builder.getContext())
+                      : symbols.lookup(extent.value));
+  return result;
+}
+
+Value GpuFrame::threadId(gpu::Dimension dim) {
+  return gpu::ThreadIdOp::create(builder, loc, dim);
+}
+
+Value GpuFrame::blockId(gpu::Dimension dim) {
+  return gpu::BlockIdOp::create(builder, loc, dim);
+}
+
+void GpuFrame::launch(AffineExpr blocks, int64_t threads) {
+  MLIRContext *context = builder.getContext();
+  AffineExpr one = getAffineConstantExpr(1, context);
+  kernel->setAttr(kGridAttr,
+                  AffineMapAttr::get(AffineMap::get(
+                      0, symbols.size(), {blocks, one, one}, context)));
+  kernel.setKnownBlockSizeAttr(
+      DenseI32ArrayAttr::get(context, {int32_t(threads), 1, 1}));
+}
+
+GpuTile GpuTile::of(func::FuncOp source) {
+  GpuTile tile;
+  if (auto attr = source->getAttrOfType<TileAttr>(names::kTile)) {
+    llvm::append_range(tile.sizes, attr.getSizes());
+    tile.threads = attr.getThreads();
+  }
+  return tile;
+}
+
+Extent fuse::innermostOf(ArrayRef<Extent> extents) {
+  for (const Extent &extent : llvm::reverse(extents))
+    if (!(extent.isStatic() && extent.size == 1))
+      return extent;
+  return {1, nullptr};
+}
+
+unsigned fuse::lanesOf(func::FuncOp source, const Extent &innermost) {
+  constexpr unsigned accessBytes = 16;
+  unsigned widest = 1;
+  for (Type type : source.getArgumentTypes())
+    widest =
+        std::max(widest, memoryBytes(getElementTypeOrSelf(type)).value_or(1));
+  unsigned lanes = std::min(accessBytes / widest, 8u);
+  while (lanes > 1 && (!innermost.isStatic() || innermost.size % lanes))
+    lanes /= 2;
+  return lanes;
+}
+
+/// Nothing if code can be made of every type in `source`.
+static LogicalResult checkTypes(func::FuncOp source) {
+  auto check = [](Operation *op, Type type) -> LogicalResult {
+    Type element = getElementTypeOrSelf(type);
+    if (memoryBytes(element))
+      return success();
+    return op->emitError() << "no GPU code for elements of type " << element
+                           << ", expected f16, bf16, f32, f64, i1, i8, i16, "
+                              "i32, i64 or index";
+  };
+  for (Type type : source.getArgumentTypes())
+    if (failed(check(source, type)))
+      return failure();
+  WalkResult result = source.walk([&](Operation *op) {
+    for (Type type : op->getResultTypes())
+      if (failed(check(op, type)))
+        return WalkResult::interrupt();
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
+/// The results that are stored: reshapes of a whole do not move elements.
+static Value stripReshapes(Value value) {
+  while (isa_and_nonnull<tensor::ExpandShapeOp, tensor::CollapseShapeOp,
+                         tensor::CastOp>(value.getDefiningOp()))
+    value = value.getDefiningOp()->getOperand(0);
+  return value;
+}
+
+namespace {
+/// Makes one kernel. Deleted before it is done if a schedule does not hold it.
+class KernelMaker {
+public:
+  KernelMaker(func::FuncOp source, gpu::GPUModuleOp module)
+      : source(source), builder(source.getContext()),
+        elements(builder, source.getLoc()) {
+    builder.setInsertionPointToEnd(module.getBody());
+    create();
+  }
+
+  bool pointwise() { return emitPointwise(frame(), GpuTile::of(source)); }
+  bool rows(std::string &why) {
+    return emitRows(frame(), GpuTile::of(source), why);
+  }
+  bool gemm(std::string &why) {
+    return emitGemm(frame(), GpuTile::of(source), why);
+  }
+  void finish() {
+    gpu::ReturnOp::create(builder, source.getLoc());
+    for (NamedAttribute attr : source->getDiscardableAttrs())
+      kernel->setDiscardableAttr(attr.getName(), attr.getValue());
+  }
+
+  func::FuncOp source;
+  gpu::GPUFuncOp kernel;
+  OpBuilder builder;
+  Elements elements;
+
+private:
+  void create();
+  void bind();
+  GpuFrame &frame() { return *made; }
+  std::optional<GpuFrame> made;
+};
+using Schedule = bool (KernelMaker::*)(std::string &);
+} // namespace
+
+void KernelMaker::create() {
+  SmallVector<Type> types;
+  for (Type type : source.getArgumentTypes()) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    if (!tensor) {
+      types.push_back(type.isIndex() ? Type(builder.getI64Type()) : type);
+      continue;
+    }
+    types.push_back(LLVM::LLVMPointerType::get(source.getContext()));
+    types.append(tensor.getNumDynamicDims(), builder.getI64Type());
+  }
+  kernel = gpu::GPUFuncOp::create(builder, source.getLoc(), source.getName(),
+                                  builder.getFunctionType(types, {}));
+  kernel->setAttr(gpu::GPUDialect::getKernelFuncAttrName(),
+                  builder.getUnitAttr());
+  builder.setInsertionPointToStart(&kernel.getBody().front());
+  made.emplace(source, kernel, builder, elements);
+  bind();
+}
+
+/// Ties the tensors of `source` to the pointers of the kernel.
+void KernelMaker::bind() {
+  constexpr unsigned alignment = 16; // of the widest access
+  Location loc = source.getLoc();
+  auto global = LLVM::LLVMPointerType::get(
+      source.getContext(), unsigned(NVVM::NVVMMemorySpace::Global));
+  llvm::DenseMap<Value, Value> pointers;
+  unsigned next = 0;
+  for (BlockArgument argument : source.getArguments()) {
+    auto type = dyn_cast<RankedTensorType>(argument.getType());
+    Value own = kernel.getArgument(next++);
+    if (!type) {
+      if (argument.getType().isIndex())
+        own = arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
+                                         own);
+      elements.bindScalar(argument, own);
+      continue;
+    }
+    kernel.setArgAttr(next - 1, LLVM::LLVMDialect::getNoAliasAttrName(),
+                      builder.getUnitAttr());
+    kernel.setArgAttr(next - 1, LLVM::LLVMDialect::getAlignAttrName(),
+                      builder.getI64IntegerAttr(alignment));
+    SmallVector<Extent> extents;
+    for (int64_t size : type.getShape()) {
+      if (!ShapedType::isDynamic(size)) {
+        extents.push_back({size, nullptr});
+        continue;
+      }
+      Value value = arith::IndexCastOp::create(
+          builder, loc, builder.getIndexType(), kernel.getArgument(next++));
+      made->symbols.insert(
+          {value, builder.getAffineSymbolExpr(made->symbols.size())});
+      extents.push_back({size, value});
+    }
+    pointers[argument] =
+        LLVM::AddrSpaceCastOp::create(builder, loc, global, own);
+    elements.bindTensor(argument, pointers[argument], extents);
+  }
+  source.walk([&](bufferization::MaterializeInDestinationOp end) {
+    made->outputs.push_back({stripReshapes(end.getSource()),
+                             pointers.lookup(end.getDest()),
+                             getElementTypeOrSelf(end.getSource().getType())});
+  });
+}
+
+/// Named operators that have no body of their own become those that have, and
+/// results that nothing reads go.
+static LogicalResult simplify(func::FuncOp source) {
+  IRRewriter rewriter(source.getContext());
+  SmallVector<linalg::SoftmaxOp> work;
+  source.walk([&](linalg::SoftmaxOp op) { work.push_back(op); });
+  for (linalg::SoftmaxOp op : work) {
+    rewriter.setInsertionPoint(op);
+    FailureOr<SmallVector<Value>> parts = op.decomposeOperation(rewriter);
+    if (failed(parts))
+      return op.emitError("no GPU code for this softmax");
+    rewriter.replaceOp(op, *parts);
+  }
+  RewritePatternSet patterns(source.getContext());
+  linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
+  return applyPatternsGreedily(source, std::move(patterns));
+}
+
+/// The schedules for what `source` computes, the best first.
+static SmallVector<Schedule> schedulesOf(func::FuncOp source) {
+  bool reduces = false, slides = false, multiplies = false;
+  source.walk([&](linalg::LinalgOp op) {
+    Role role = roleOf(op);
+    reduces |= role == Role::Reduction;
+    slides |= role == Role::Window || role == Role::Depthwise;
+    multiplies |= isHeavy(role);
+  });
+  if (multiplies)
+    return {&KernelMaker::gemm, &KernelMaker::rows};
+  // A thread reads few elements of a window: a team would have nothing to do.
+  if (reduces && !slides)
+    return {&KernelMaker::rows};
+  return {};
+}
+
+static gpu::GPUFuncOp makeKernel(func::FuncOp source, gpu::GPUModuleOp module) {
+  source.walk(allowReordering);
+  std::string why;
+  for (Schedule schedule : schedulesOf(source)) {
+    KernelMaker maker(source, module);
+    std::string reason;
+    if ((maker.*schedule)(reason)) {
+      maker.finish();
+      return maker.kernel;
+    }
+    maker.kernel.erase();
+    why = why.empty() ? reason : why;
+  }
+  KernelMaker maker(source, module);
+  if (maker.pointwise()) {
+    maker.finish();
+    if (!why.empty())
+      maker.kernel->setAttr(kPlainAttr, maker.builder.getStringAttr(why));
+    return maker.kernel;
+  }
+  InFlightDiagnostic error = maker.elements.failedOp->emitError()
+                             << "no GPU code for " << maker.elements.failure;
+  maker.kernel.erase();
+  return nullptr;
+}
+
+namespace {
+struct GpuKernelsPass : fuse::impl::GpuKernelsBase<GpuKernelsPass> {
+  gpu::GPUModuleOp kernelModule() {
+    OpBuilder builder(&getContext());
+    builder.setInsertionPointToStart(getOperation().getBody());
+    auto module =
+        gpu::GPUModuleOp::create(builder, getOperation().getLoc(), "kernels");
+    SymbolTable(getOperation()).insert(module);
+    return module;
+  }
+
+  /// 32 bits where every element's number fits: registers and integer
+  /// instructions of a GPU have as many.
+  void chooseIndexWidth(ArrayRef<func::FuncOp> sources,
+                        gpu::GPUModuleOp module) {
+    auto fits = [](Type type) {
+      auto tensor = dyn_cast<RankedTensorType>(type);
+      return !tensor ||
+             (tensor.hasStaticShape() &&
+              tensor.getNumElements() < std::numeric_limits<int32_t>::max());
+    };
+    for (func::FuncOp source : sources)
+      if (!llvm::all_of(source.getArgumentTypes(), fits))
+        return;
+    Builder builder(&getContext());
+    auto entry = DataLayoutEntryAttr::get(builder.getIndexType(),
+                                          builder.getI32IntegerAttr(32));
+    module->setAttr(DLTIDialect::kDataLayoutAttrName,
+                    DataLayoutSpecAttr::get(&getContext(), {entry}));
+  }
+
+  void runOnOperation() override {
+    SmallVector<func::FuncOp> sources;
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (function->hasAttr(kKernelClassAttr))
+        sources.push_back(function);
+    if (sources.empty())
+      return;
+    gpu::GPUModuleOp module = kernelModule();
+    chooseIndexWidth(sources, module);
+    for (func::FuncOp source : sources) {
+      if (failed(checkTypes(source)) || failed(simplify(source)) ||
+          !makeKernel(source, module))
+        return signalPassFailure();
+    }
+    redirect(sources, module);
+  }
+
+  /// Launches name the kernel in its module from now on.
+  void redirect(ArrayRef<func::FuncOp> sources, gpu::GPUModuleOp module) {
+    llvm::DenseSet<StringAttr> moved;
+    for (func::FuncOp source : sources)
+      moved.insert(source.getSymNameAttr());
+    getOperation()->walk([&](LaunchOp launch) {
+      FlatSymbolRefAttr leaf =
+          FlatSymbolRefAttr::get(launch.getKernel().getLeafReference());
+      if (moved.contains(leaf.getAttr()))
+        launch.setKernelAttr(
+            SymbolRefAttr::get(module.getSymNameAttr(), {leaf}));
+    });
+    for (func::FuncOp source : sources)
+      if (SymbolTable::symbolKnownUseEmpty(source, getOperation()))
+        source.erase();
+  }
+};
+} // namespace

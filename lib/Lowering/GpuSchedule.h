@@ -1,0 +1,80 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the fuse project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The parts that all schedules of GPU kernels share.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FUSE_LIB_LOWERING_GPUSCHEDULE_H
+#define FUSE_LIB_LOWERING_GPUSCHEDULE_H
+
+#include "GpuElements.h"
+#include "fuse/Dialect/FuseDialect.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+
+namespace fuse {
+
+/// A result of a kernel and the buffer that it goes to.
+struct GpuOutput {
+  mlir::Value value; ///< reshapes of the whole stripped
+  mlir::Value pointer;
+  mlir::Type element;
+};
+
+/// A GPU kernel while it is made.
+struct GpuFrame {
+  GpuFrame(mlir::func::FuncOp source, mlir::gpu::GPUFuncOp kernel,
+           mlir::OpBuilder &builder, Elements &elements)
+      : source(source), kernel(kernel), builder(builder), loc(source.getLoc()),
+        elements(elements) {}
+
+  mlir::func::FuncOp source; ///< on tensors
+  mlir::gpu::GPUFuncOp kernel;
+  mlir::OpBuilder &builder;
+  mlir::Location loc;
+  Elements &elements;
+  llvm::SmallVector<GpuOutput> outputs;
+  /// The dynamic extents of the arguments as symbols of the launch.
+  llvm::DenseMap<mlir::Value, mlir::AffineExpr> symbols;
+
+  /// `extents` multiplied, as the host computes it at the launch.
+  mlir::AffineExpr hostProduct(llvm::ArrayRef<Extent> extents) const;
+  mlir::Value threadId(mlir::gpu::Dimension dim = mlir::gpu::Dimension::x);
+  mlir::Value blockId(mlir::gpu::Dimension dim = mlir::gpu::Dimension::x);
+  /// Gives the kernel its launch: blocks along x, threads of each.
+  void launch(mlir::AffineExpr blocks, int64_t threads);
+};
+
+/// The tile that the plan chose, or what is used without one.
+struct GpuTile {
+  llvm::SmallVector<int64_t, 3> sizes;
+  int64_t threads = 256;
+  static GpuTile of(mlir::func::FuncOp source);
+};
+
+/// A thread for each few elements of the results; what they are computed from
+/// is computed where it is used, reductions by loops of the thread. False, with
+/// `elements.failedOp`, where there is no code for an operation.
+bool emitPointwise(GpuFrame &frame, const GpuTile &tile);
+
+/// A team of threads for each row: it reduces together and keeps the row in
+/// registers. False, with the reason in `why`, if the kernel has no such rows;
+/// nothing of the kernel may be used then.
+bool emitRows(GpuFrame &frame, const GpuTile &tile, std::string &why);
+
+/// Lanes of an access of 16 bytes of the widest argument, fewer where
+/// `innermost` is no multiple.
+unsigned lanesOf(mlir::func::FuncOp source, const Extent &innermost);
+
+/// The innermost extent that is not 1.
+Extent innermostOf(llvm::ArrayRef<Extent> extents);
+
+} // namespace fuse
+
+#endif // FUSE_LIB_LOWERING_GPUSCHEDULE_H
