@@ -15,7 +15,10 @@
 //===----------------------------------------------------------------------===//
 
 #include "CpuErf.h"
+#include "GpuMath.h"
 #include "fuse/Lowering/Passes.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
@@ -26,34 +29,24 @@ namespace fuse {
 
 using namespace mlir;
 
-/// Functions that upstream has an approximation of that holds for every f32.
-static bool isApproximated(StringRef name) {
-  static constexpr StringLiteral names[] = {
-      "math.exp",  "math.expm1", "math.tanh", "math.erf",
-      "math.erfc", "math.log",   "math.log2", "math.log1p",
-      "math.atan", "math.atan2", "math.acos", "math.asin"};
-  return llvm::is_contained(names, name);
-}
-
 /// Functions that are instructions, or short sequences that LLVM makes.
 static bool isNative(Operation *op) {
   return isa<math::AbsFOp, math::AbsIOp, math::CeilOp, math::CopySignOp,
              math::CountLeadingZerosOp, math::CountTrailingZerosOp,
              math::CtPopOp, math::FloorOp, math::FmaOp, math::IsFiniteOp,
              math::IsInfOp, math::IsNaNOp, math::IsNormalOp, math::RoundEvenOp,
-             math::SqrtOp, math::TruncOp>(op);
+             math::RoundOp, math::SqrtOp, math::TruncOp>(op);
 }
 
 namespace {
 struct GpuMathPass : fuse::impl::GpuMathBase<GpuMathPass> {
   void runOnOperation() override {
     RewritePatternSet patterns(&getContext());
-    math::populateExpansionPatterns(
-        patterns, {"fpowi", "rsqrt", "tan", "sinh", "cosh", "asinh", "acosh",
-                   "atanh", "powf", "exp2", "round", "clampf"});
+    math::populateExpansionPatterns(patterns, {"clampf"});
+    arith::populateCeilFloorDivExpandOpsPatterns(patterns);
     fuse::populateErfPatterns(patterns);
-    populateMathF32ExpansionPatterns(patterns, isApproximated);
-    populateMathPolynomialApproximationPatterns(patterns, isApproximated);
+    fuse::populateGpuFunctionPatterns(patterns);
+    fuse::populateGpuLoopPatterns(patterns);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       return signalPassFailure();
     WalkResult left = getOperation()->walk([](Operation *op) {
