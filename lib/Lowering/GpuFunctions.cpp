@@ -138,6 +138,55 @@ struct ConstantPower : OpRewritePattern<math::PowFOp> {
   }
 };
 
+/// `index` counts as i64.
+template <typename Op> struct OfIndex : OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(Op op,
+                                PatternRewriter &rewriter) const override {
+    Type type = op.getType(), i64 = rewriter.getI64Type();
+    if (!getElementTypeOrSelf(type).isIndex())
+      return rewriter.notifyMatchFailure(op, "no index");
+    if (auto vector = dyn_cast<VectorType>(type))
+      i64 = vector.clone(i64);
+    Location loc = op.getLoc();
+    Value wide =
+        arith::IndexCastOp::create(rewriter, loc, i64, op.getOperand());
+    rewriter.replaceOpWithNewOp<arith::IndexCastOp>(
+        op, type, Op::create(rewriter, loc, wide));
+    return success();
+  }
+};
+
+struct IsNormal : OpRewritePattern<math::IsNormalOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(math::IsNormalOp op,
+                                PatternRewriter &rewriter) const override {
+    Type type = op.getOperand().getType();
+    auto element = dyn_cast<FloatType>(getElementTypeOrSelf(type));
+    if (!element || !isFixed(type))
+      return rewriter.notifyMatchFailure(op, "no fixed number of floats");
+    Location loc = op.getLoc();
+    const llvm::fltSemantics &semantics = element.getFloatSemantics();
+    auto constant = [&](const APFloat &value) -> Value {
+      TypedAttr attr = FloatAttr::get(element, value);
+      if (auto vector = dyn_cast<VectorType>(type))
+        attr = DenseElementsAttr::get(vector, Attribute(attr));
+      return arith::ConstantOp::create(rewriter, loc, attr);
+    };
+    Value size = math::AbsFOp::create(rewriter, loc, op.getOperand());
+    Value least = arith::CmpFOp::create(
+        rewriter, loc, arith::CmpFPredicate::OGE, size,
+        constant(APFloat::getSmallestNormalized(semantics)));
+    Value finite =
+        arith::CmpFOp::create(rewriter, loc, arith::CmpFPredicate::OLT, size,
+                              constant(APFloat::getInf(semantics)));
+    rewriter.replaceOpWithNewOp<arith::AndIOp>(op, least, finite);
+    return success();
+  }
+};
+
 /// In f64, which holds exponents that f32 does not.
 struct FPowI : OpRewritePattern<math::FPowIOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -200,6 +249,8 @@ void fuse::populateGpuFunctionPatterns(RewritePatternSet &patterns) {
   addUnary<math::ErfcOp, &GpuMath::erfc>(patterns);
   addBinary<math::PowFOp, &GpuMath::pow>(patterns);
   addBinary<math::Atan2Op, &GpuMath::atan2>(patterns);
-  patterns.add<Extend<math::FPowIOp>, FPowI, SinCos, ConstantPower>(
+  patterns.add<Extend<math::FPowIOp>, FPowI, SinCos, ConstantPower, IsNormal,
+               OfIndex<math::AbsIOp>, OfIndex<math::CountLeadingZerosOp>,
+               OfIndex<math::CountTrailingZerosOp>, OfIndex<math::CtPopOp>>(
       patterns.getContext());
 }

@@ -34,8 +34,8 @@ static bool isNative(Operation *op) {
   return isa<math::AbsFOp, math::AbsIOp, math::CeilOp, math::CopySignOp,
              math::CountLeadingZerosOp, math::CountTrailingZerosOp,
              math::CtPopOp, math::FloorOp, math::FmaOp, math::IsFiniteOp,
-             math::IsInfOp, math::IsNaNOp, math::IsNormalOp, math::RoundEvenOp,
-             math::RoundOp, math::SqrtOp, math::TruncOp>(op);
+             math::IsInfOp, math::IsNaNOp, math::RoundEvenOp, math::RoundOp,
+             math::SqrtOp, math::TruncOp>(op);
 }
 
 namespace {
