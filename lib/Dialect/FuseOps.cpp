@@ -12,7 +12,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "fuse/Dialect/FuseDialect.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 
 using namespace mlir;
 
@@ -35,6 +37,57 @@ LogicalResult KernelOp::verify() {
   if (getKernelClass().empty())
     return emitOpError() << "has no kernel class";
   return success();
+}
+
+LogicalResult LaunchOp::verify() {
+  bool onTensors = getNumResults() != 0;
+  auto belongs = [&](Type type) {
+    return onTensors ? !isa<BaseMemRefType>(type) : !isa<TensorType>(type);
+  };
+  for (Type type : getOperandTypes())
+    if (!belongs(type))
+      return emitOpError() << (onTensors ? "with results" : "without results")
+                           << " has an operand of type " << type
+                           << ", expected "
+                           << (onTensors ? "tensors" : "memrefs")
+                           << " and scalars";
+  return success();
+}
+
+LogicalResult LaunchOp::verifySymbolUses(SymbolTableCollection &symbols) {
+  Operation *kernel = symbols.lookupNearestSymbolFrom(*this, getKernelAttr());
+  if (!kernel)
+    return emitOpError() << "launches " << getKernel()
+                         << ", which does not exist";
+  if (auto lowered = dyn_cast<gpu::GPUFuncOp>(kernel)) {
+    if (lowered.isKernel())
+      return success();
+    return emitOpError() << "launches " << getKernel()
+                         << ", which is not marked as a kernel";
+  }
+  auto function = dyn_cast<FunctionOpInterface>(kernel);
+  if (!function)
+    return emitOpError() << "launches " << getKernel()
+                         << ", expected a function, found '"
+                         << kernel->getName() << "'";
+  if (!llvm::equal(function.getArgumentTypes(), getOperandTypes()) ||
+      !llvm::equal(function.getResultTypes(), getResultTypes()))
+    return emitOpError() << "has the types " << getOperandTypes() << " -> "
+                         << getResultTypes() << ", " << getKernel() << " has "
+                         << function.getArgumentTypes() << " -> "
+                         << function.getResultTypes();
+  return success();
+}
+
+void LaunchOp::getEffects(
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
+        &effects) {
+  for (OpOperand &input : getInputsMutable())
+    if (isa<BaseMemRefType>(input.get().getType()))
+      effects.emplace_back(MemoryEffects::Read::get(), &input);
+  for (OpOperand &output : getOutputsMutable())
+    if (isa<BaseMemRefType>(output.get().getType()))
+      effects.emplace_back(MemoryEffects::Write::get(), &output);
 }
 
 LogicalResult TileAttr::verify(function_ref<InFlightDiagnostic()> emitError,

@@ -158,10 +158,12 @@ template <typename Op> struct OfIndex : OpRewritePattern<Op> {
   }
 };
 
-struct IsNormal : OpRewritePattern<math::IsNormalOp> {
-  using OpRewritePattern::OpRewritePattern;
+/// Classes of floats by a comparison of the magnitude with infinity.
+template <typename Op, arith::CmpFPredicate predicate>
+struct Classify : OpRewritePattern<Op> {
+  using OpRewritePattern<Op>::OpRewritePattern;
 
-  LogicalResult matchAndRewrite(math::IsNormalOp op,
+  LogicalResult matchAndRewrite(Op op,
                                 PatternRewriter &rewriter) const override {
     Type type = op.getOperand().getType();
     auto element = dyn_cast<FloatType>(getElementTypeOrSelf(type));
@@ -169,20 +171,37 @@ struct IsNormal : OpRewritePattern<math::IsNormalOp> {
       return rewriter.notifyMatchFailure(op, "no fixed number of floats");
     Location loc = op.getLoc();
     const llvm::fltSemantics &semantics = element.getFloatSemantics();
-    auto constant = [&](const APFloat &value) -> Value {
-      TypedAttr attr = FloatAttr::get(element, value);
+    Value size = math::AbsFOp::create(rewriter, loc, op.getOperand());
+    auto compare = [&](arith::CmpFPredicate how, const APFloat &to) -> Value {
+      TypedAttr attr = FloatAttr::get(element, to);
       if (auto vector = dyn_cast<VectorType>(type))
         attr = DenseElementsAttr::get(vector, Attribute(attr));
-      return arith::ConstantOp::create(rewriter, loc, attr);
+      Value value = arith::ConstantOp::create(rewriter, loc, attr);
+      return arith::CmpFOp::create(rewriter, loc, how, size, value);
     };
-    Value size = math::AbsFOp::create(rewriter, loc, op.getOperand());
-    Value least = arith::CmpFOp::create(
-        rewriter, loc, arith::CmpFPredicate::OGE, size,
-        constant(APFloat::getSmallestNormalized(semantics)));
-    Value finite =
-        arith::CmpFOp::create(rewriter, loc, arith::CmpFPredicate::OLT, size,
-                              constant(APFloat::getInf(semantics)));
-    rewriter.replaceOpWithNewOp<arith::AndIOp>(op, least, finite);
+    Value result = compare(predicate, APFloat::getInf(semantics));
+    if (std::is_same_v<Op, math::IsNormalOp>)
+      result = arith::AndIOp::create(
+          rewriter, loc, result,
+          compare(arith::CmpFPredicate::OGE,
+                  APFloat::getSmallestNormalized(semantics)));
+    rewriter.replaceOp(op, result);
+    return success();
+  }
+};
+
+/// |x| as the larger of x and -x.
+struct AbsI : OpRewritePattern<math::AbsIOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(math::AbsIOp op,
+                                PatternRewriter &rewriter) const override {
+    Location loc = op.getLoc();
+    Value x = op.getOperand();
+    Value zero = arith::ConstantOp::create(rewriter, loc,
+                                           rewriter.getZeroAttr(op.getType()));
+    Value negative = arith::SubIOp::create(rewriter, loc, zero, x);
+    rewriter.replaceOpWithNewOp<arith::MaxSIOp>(op, x, negative);
     return success();
   }
 };
@@ -249,8 +268,13 @@ void fuse::populateGpuFunctionPatterns(RewritePatternSet &patterns) {
   addUnary<math::ErfcOp, &GpuMath::erfc>(patterns);
   addBinary<math::PowFOp, &GpuMath::pow>(patterns);
   addBinary<math::Atan2Op, &GpuMath::atan2>(patterns);
-  patterns.add<Extend<math::FPowIOp>, FPowI, SinCos, ConstantPower, IsNormal,
-               OfIndex<math::AbsIOp>, OfIndex<math::CountLeadingZerosOp>,
+  using Predicate = arith::CmpFPredicate;
+  patterns.add<Extend<math::FPowIOp>, FPowI, SinCos, ConstantPower, AbsI,
+               Classify<math::IsNaNOp, Predicate::UNO>,
+               Classify<math::IsInfOp, Predicate::OEQ>,
+               Classify<math::IsFiniteOp, Predicate::OLT>,
+               Classify<math::IsNormalOp, Predicate::OLT>,
+               OfIndex<math::CountLeadingZerosOp>,
                OfIndex<math::CountTrailingZerosOp>, OfIndex<math::CtPopOp>>(
       patterns.getContext());
 }

@@ -32,10 +32,6 @@ namespace fuse {
 using namespace mlir;
 using namespace fuse;
 
-/// What the pass puts on a kernel for who launches it.
-constexpr StringLiteral kGridAttr = "fuse.grid";
-constexpr StringLiteral kPlainAttr = "fuse.plain";
-
 AffineExpr GpuFrame::hostProduct(ArrayRef<Extent> extents) const {
   AffineExpr result = getAffineConstantExpr(1, builder.getContext());
   for (const Extent &extent : extents)
@@ -304,14 +300,12 @@ struct GpuKernelsPass : fuse::impl::GpuKernelsBase<GpuKernelsPass> {
     llvm::DenseSet<StringAttr> moved;
     for (func::FuncOp source : sources)
       moved.insert(source.getSymNameAttr());
-    getOperation()->walk([&](Operation *op) {
-      auto symbol = op->getAttrOfType<SymbolRefAttr>("kernel");
-      if (op->getName().getStringRef() == "fuse.launch" && symbol &&
-          moved.contains(symbol.getLeafReference()))
-        op->setAttr("kernel",
-                    SymbolRefAttr::get(
-                        module.getSymNameAttr(),
-                        {FlatSymbolRefAttr::get(symbol.getLeafReference())}));
+    getOperation()->walk([&](LaunchOp launch) {
+      FlatSymbolRefAttr leaf =
+          FlatSymbolRefAttr::get(launch.getKernel().getLeafReference());
+      if (moved.contains(leaf.getAttr()))
+        launch.setKernelAttr(
+            SymbolRefAttr::get(module.getSymNameAttr(), {leaf}));
     });
     for (func::FuncOp source : sources)
       if (SymbolTable::symbolKnownUseEmpty(source, getOperation()))

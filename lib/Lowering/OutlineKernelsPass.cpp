@@ -11,11 +11,17 @@
 //   y = fuse.kernel "row" (x) { ... }
 //     ==>   y = call @kernel_0_row(x, tensor.empty)
 //
-// A result of dynamic shape gets no destination: the function makes it.
+// A result of dynamic shape gets no destination: the function makes it. With
+// `launch` the caller computes its extents:
+//
+//   y = fuse.kernel "row" (x) { ... }
+//     ==>   y = fuse.launch @kernel_0_row ins(x) outs(alloc_tensor(dim x, 0))
 //
 //===----------------------------------------------------------------------===//
 
+#include "KernelExtents.h"
 #include "fuse/Analysis/Footprint.h"
+#include "fuse/Analysis/Operators.h"
 #include "fuse/Lowering/Passes.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/Builders.h"
@@ -30,10 +36,22 @@ namespace fuse {
 
 using namespace mlir;
 
-/// True if the caller can make the tensor that this result is computed into.
-static bool hasDestination(Type type) {
-  auto tensor = dyn_cast<RankedTensorType>(type);
-  return tensor && tensor.hasStaticShape() && !tensor.getEncoding();
+/// Makes an input of each constant that holds data.
+static void hoistData(fuse::KernelOp kernel) {
+  SmallVector<Operation *> constants;
+  kernel->walk([&](Operation *op) {
+    if (op->hasTrait<OpTrait::ConstantLike>() && fuse::holdsData(op))
+      constants.push_back(op);
+  });
+  OpBuilder builder(kernel);
+  for (Operation *constant : constants) {
+    Value value = builder.clone(*constant)->getResult(0);
+    kernel.getInputsMutable().append(value);
+    Value input = kernel.getBody().front().addArgument(value.getType(),
+                                                       constant->getLoc());
+    constant->replaceAllUsesWith(ValueRange{input});
+    constant->erase();
+  }
 }
 
 /// Attributes about cost and origin do not make kernels differ.
@@ -102,16 +120,35 @@ static void attachCounts(Operation *function, fuse::KernelOp kernel) {
 
 namespace {
 struct OutlineKernelsPass : fuse::impl::OutlineKernelsBase<OutlineKernelsPass> {
+  using OutlineKernelsBase::OutlineKernelsBase;
   void runOnOperation() override;
 
 private:
+  bool hasDestination(Type type) const;
   func::FuncOp functionOf(fuse::KernelOp kernel);
   func::FuncOp createFunction(fuse::KernelOp kernel);
-  void replace(fuse::KernelOp kernel, func::FuncOp function);
+  LogicalResult replace(fuse::KernelOp kernel);
+  LogicalResult checkResults(fuse::KernelOp kernel) const;
 
   llvm::StringMap<func::FuncOp> known; ///< by the kernel's text
 };
 } // namespace
+
+/// True if the caller makes the tensor that this result is computed into.
+bool OutlineKernelsPass::hasDestination(Type type) const {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor && (launch || tensor.hasStaticShape()) && !tensor.getEncoding();
+}
+
+/// A launch has no result that is computed into nothing.
+LogicalResult OutlineKernelsPass::checkResults(fuse::KernelOp kernel) const {
+  for (auto [number, type] : llvm::enumerate(kernel.getOutputs().getTypes()))
+    if (launch && !hasDestination(type))
+      return kernel.emitError()
+             << "result " << number << " of the kernel is " << type
+             << ", expected a ranked tensor without an encoding";
+  return success();
+}
 
 func::FuncOp OutlineKernelsPass::createFunction(fuse::KernelOp kernel) {
   SmallVector<Type> arguments(kernel.getInputs().getTypes());
@@ -166,19 +203,39 @@ func::FuncOp OutlineKernelsPass::functionOf(fuse::KernelOp kernel) {
   return function;
 }
 
-void OutlineKernelsPass::replace(fuse::KernelOp kernel, func::FuncOp function) {
+LogicalResult OutlineKernelsPass::replace(fuse::KernelOp kernel) {
+  if (failed(checkResults(kernel)))
+    return failure();
+  if (launch)
+    hoistData(kernel);
+  FailureOr<SmallVector<SmallVector<Value>>> extents =
+      SmallVector<SmallVector<Value>>(kernel.getNumResults());
+  if (launch)
+    extents = fuse::extentsOutside(kernel);
+  if (failed(extents))
+    return failure();
   OpBuilder builder(kernel);
-  SmallVector<Value> operands(kernel.getInputs());
-  for (Type type : kernel.getOutputs().getTypes())
+  SmallVector<Value> destinations;
+  for (auto [number, type] : llvm::enumerate(kernel.getOutputs().getTypes()))
     if (hasDestination(type))
       // Not tensor.empty, of which common ones become one buffer.
-      operands.push_back(bufferization::AllocTensorOp::create(
+      destinations.push_back(bufferization::AllocTensorOp::create(
           builder, kernel.getLoc(), cast<RankedTensorType>(type),
-          ValueRange()));
-  auto call =
-      func::CallOp::create(builder, kernel.getLoc(), function, operands);
-  kernel->replaceAllUsesWith(call.getResults());
+          (*extents)[number]));
+  SmallVector<Value> inputs(kernel.getInputs());
+  func::FuncOp function = functionOf(kernel);
+  Operation *call;
+  if (launch)
+    call = fuse::LaunchOp::create(
+        builder, kernel.getLoc(), kernel->getResultTypes(),
+        FlatSymbolRefAttr::get(function), inputs, destinations);
+  else
+    call = func::CallOp::create(
+        builder, kernel.getLoc(), function,
+        llvm::to_vector(llvm::concat<Value>(inputs, destinations)));
+  kernel->replaceAllUsesWith(call->getResults());
   kernel.erase();
+  return success();
 }
 
 void OutlineKernelsPass::runOnOperation() {
@@ -192,5 +249,6 @@ void OutlineKernelsPass::runOnOperation() {
   getOperation()->walk(
       [&](fuse::KernelOp kernel) { kernels.push_back(kernel); });
   for (fuse::KernelOp kernel : kernels)
-    replace(kernel, functionOf(kernel));
+    if (failed(replace(kernel)))
+      return signalPassFailure();
 }

@@ -27,9 +27,12 @@ namespace fuse {
 
 using namespace mlir;
 
-/// True for what becomes a kernel: it computes or moves data on tensors.
-static bool isWork(Operation *op) {
+/// True for what becomes a kernel: it computes or moves data on tensors. Slices
+/// move data only where they are no views.
+static bool isWork(Operation *op, bool slices) {
   if (isa<tensor::PadOp, tensor::ConcatOp, linalg::SoftmaxOp>(op))
+    return true;
+  if (slices && isa<tensor::ExtractSliceOp, tensor::InsertSliceOp>(op))
     return true;
   auto structured = dyn_cast<linalg::LinalgOp>(op);
   return structured && structured.hasPureTensorSemantics();
@@ -105,13 +108,15 @@ static void wrap(Operation *root) {
 
 namespace {
 struct WrapOpsPass : fuse::impl::WrapOpsBase<WrapOpsPass> {
+  using WrapOpsBase::WrapOpsBase;
+
   /// Fills that are only the start of an operator are part of its kernel.
   void wrapAll(bool fills) {
     SmallVector<Operation *> work;
     getOperation()->walk<WalkOrder::PreOrder>([&](Operation *op) {
       if (isa<fuse::KernelOp>(op))
         return WalkResult::skip();
-      if (!isWork(op) || !op->getNumResults())
+      if (!isWork(op, slices) || !op->getNumResults())
         return WalkResult::advance();
       if (fills == fuse::isFreeInit(op->getResult(0)) && hasTensorOperand(op))
         work.push_back(op);

@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "GpuProgram.h"
+#include "fuse/Device/Chip.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/GPU/Pipelines/Passes.h"
@@ -33,39 +34,21 @@ std::optional<GpuTarget> fuse::parseGpuTarget(StringRef target) {
   return result;
 }
 
-/// The least PTX version for each chip that LLVM 22 compiles mma.sync and
-/// cp.async for ("PTX ISA", Release Notes: 8.0 knows sm_75 to sm_90, 8.6
-/// sm_100).
-static llvm::Expected<StringRef> ptxOf(StringRef chip) {
-  static constexpr std::pair<StringLiteral, StringLiteral> known[] = {
-      {"sm_75", "+ptx80"}, {"sm_80", "+ptx80"}, {"sm_86", "+ptx80"},
-      {"sm_89", "+ptx80"}, {"sm_90", "+ptx80"}, {"sm_100", "+ptx86"}};
-  std::string names;
-  for (auto [name, version] : known) {
-    if (name == chip)
-      return version;
-    names += (names.empty() ? "" : ", ") + name.str();
-  }
-  return llvm::createStringError("unknown chip '" + chip + "', known are " +
-                                 names);
+bool fuse::launchesKernels(ModuleOp module) {
+  return module
+      ->walk([](Operation *op) {
+        return isa<gpu::LaunchOp, gpu::LaunchFuncOp>(op)
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
 }
 
 llvm::Error fuse::lowerGpuProgram(ModuleOp module, StringRef entry,
                                   const GpuTarget &target) {
-  llvm::Expected<StringRef> ptx = ptxOf(target.chip);
+  llvm::Expected<StringRef> ptx = ptxVersionOf(target.chip);
   if (!ptx)
     return ptx.takeError();
-  bool launches = module
-                      ->walk([](Operation *op) {
-                        return isa<gpu::LaunchOp, gpu::LaunchFuncOp>(op)
-                                   ? WalkResult::interrupt()
-                                   : WalkResult::advance();
-                      })
-                      .wasInterrupted();
-  if (!launches)
-    return llvm::createStringError(
-        "the program launches no GPU kernel (gpu.launch, gpu.launch_func); "
-        "linalg is lowered for --target=cpu only");
   module.lookupSymbol<func::FuncOp>(entry)->setAttr(
       LLVM::LLVMDialect::getEmitCWrapperAttrName(),
       UnitAttr::get(module.getContext()));

@@ -6,8 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Programs that launch GPU kernels: lowered by upstream's pipeline, run by the
-// emulator or a CUDA driver behind the same symbols.
+// Programs for a GPU: those that launch kernels themselves are lowered by
+// upstream's pipeline, linalg by fuse-to-nvvm. The emulator or a CUDA driver
+// runs them behind the same symbols.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,8 +29,11 @@ struct GpuTarget {
 /// Nothing if `target` names no machine that runs GPU kernels.
 std::optional<GpuTarget> parseGpuTarget(llvm::StringRef target);
 
+/// True if the program launches kernels itself.
+bool launchesKernels(mlir::ModuleOp module);
+
 /// Lowers `module`, whose function `entry` launches kernels, to the LLVM
-/// dialect. An error if the chip is not known or nothing is launched.
+/// dialect. An error if the chip is not known.
 llvm::Error lowerGpuProgram(mlir::ModuleOp module, llvm::StringRef entry,
                             const GpuTarget &target);
 

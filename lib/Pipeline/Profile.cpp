@@ -87,6 +87,27 @@ static void addKernels(const RunResult &result, const Variant &variant,
   }
 }
 
+/// What ptxas said of GPU kernels.
+static void addResources(StringRef chip, const Variant &variant,
+                         Entries &entries) {
+  for (const KernelInfo &kernel : variant.kernels) {
+    if (!kernel.resources)
+      continue;
+    const KernelResources &resources = *kernel.resources;
+    json::Object entry{{"key", kernel.key},
+                       {"device", chip},
+                       {"threads", 1},
+                       {"class", kernel.kernelClass},
+                       {"registers", resources.registers},
+                       {"shared", resources.shared},
+                       {"stack", resources.stack},
+                       {"spill_stores", resources.spillStores},
+                       {"spill_loads", resources.spillLoads}};
+    EntryId id = idOf(entry);
+    entries.insert_or_assign(std::move(id), json::Value(std::move(entry)));
+  }
+}
+
 Error fuse::writeProfile(const RunResult &result) {
   const std::string &path = result.options.profile;
   if (path.empty())
@@ -94,7 +115,10 @@ Error fuse::writeProfile(const RunResult &result) {
   Expected<Entries> entries = readEntries(path);
   if (!entries)
     return entries.takeError();
-  addKernels(result, result.main, *entries);
+  if (std::optional<GpuTarget> gpu = parseGpuTarget(result.options.target))
+    addResources(gpu->chip, result.main, *entries);
+  else
+    addKernels(result, result.main, *entries);
   if (result.unfused)
     addKernels(result, *result.unfused, *entries);
   json::Array kernels;

@@ -12,6 +12,7 @@
 
 #include "fuse/Pipeline/Register.h"
 #include "fuse/Lowering/CpuPipeline.h"
+#include "fuse/Lowering/GpuPipeline.h"
 #include "fuse/Lowering/Passes.h"
 #include "fuse/Plan/Passes.h"
 #include "fuse/Rewrite/Passes.h"
@@ -19,6 +20,7 @@
 
 void fuse::registerFuseDialect(mlir::DialectRegistry &registry) {
   registry.insert<FuseDialect>();
+  registerLaunchBufferization(registry);
 }
 
 void fuse::registerFusePasses() {
@@ -26,4 +28,5 @@ void fuse::registerFusePasses() {
   registerFuseRewritePasses();
   registerFuseLoweringPasses();
   registerCpuPipeline();
+  registerGpuPipeline();
 }

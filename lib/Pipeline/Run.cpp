@@ -172,7 +172,8 @@ static llvm::Expected<bool> runParsed(const RunOptions &options,
   llvm::Expected<func::FuncOp> entry = findEntry(module, options.entry);
   if (!entry)
     return entry.takeError();
-  if (options.compare && parseGpuTarget(options.target))
+  std::optional<GpuTarget> gpu = parseGpuTarget(options.target);
+  if (options.compare && gpu && launchesKernels(module))
     return llvm::createStringError(
         "--compare has nothing to compare with: a program for --target=" +
         options.target + " holds its kernels already");
@@ -189,7 +190,10 @@ static llvm::Expected<bool> runParsed(const RunOptions &options,
   RunResult result{options, **main, nullptr, {}, {}};
   std::unique_ptr<Variant> unfused;
   if (options.compare) {
-    auto other = Variant::create(module, options, RunMode::Off, *arguments);
+    RunOptions reference = options;
+    if (gpu)
+      reference.target = "cpu";
+    auto other = Variant::create(module, reference, RunMode::Off, *arguments);
     if (!other)
       return other.takeError();
     unfused = std::move(*other);

@@ -85,6 +85,22 @@ static void printVariant(raw_ostream &out, StringRef title, Variant &variant,
                 variant.compileSeconds);
 }
 
+/// The GPU's kernels: what is launched, not how long it takes.
+static void printLaunches(raw_ostream &out, const Variant &variant) {
+  if (llvm::none_of(variant.kernels,
+                    [](const KernelInfo &kernel) { return kernel.launches; }))
+    return;
+  out << left_justify("kernel", 28) << "launches class           MB\n";
+  for (const KernelInfo &kernel : variant.kernels) {
+    out << left_justify(kernel.name, 28) << format("%8u ", kernel.launches)
+        << left_justify(kernel.kernelClass, 12)
+        << format("%6.2f", double(kernel.bytes.value_or(0)) / kMega);
+    if (kernel.plain)
+      out << "  plain: " << *kernel.plain;
+    out << '\n';
+  }
+}
+
 static double speedup(const RunResult &result) {
   double fused = summarize(result.main.seconds).p50;
   return fused > 0 ? summarize(result.unfused->seconds).p50 / fused : 0;
@@ -99,13 +115,15 @@ static StringRef titleOf(const RunOptions &options) {
 }
 
 void fuse::printTable(const RunResult &result, raw_ostream &out) {
+  std::optional<GpuTarget> gpu = parseGpuTarget(result.options.target);
+  printLaunches(out, result.main);
   if (result.unfused && result.options.repeat)
     printVariant(out, "unfused", *result.unfused, result.limits);
   if (result.options.repeat)
     printVariant(out, titleOf(result.options), result.main, result.limits);
   if (!result.unfused)
     return;
-  if (result.options.repeat)
+  if (result.options.repeat && !gpu)
     out << format("S = %.2f (T_unfused / T_fused, p50)\n", speedup(result));
   for (auto [number, difference] : enumerate(result.differences))
     out << "result " << number << ": "

@@ -12,12 +12,14 @@
 
 #include "Variant.h"
 #include "fuse/Lowering/CpuPipeline.h"
+#include "fuse/Lowering/GpuPipeline.h"
 #include "fuse/Lowering/Passes.h"
 #include "fuse/Plan/Passes.h"
 #include "fuse/Rewrite/Passes.h"
 #include "fuse/Runtime/Memory.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/ADT/MapVector.h"
 
 using namespace mlir;
 using namespace fuse;
@@ -73,11 +75,12 @@ llvm::Error Variant::plan(ModuleOp module, const RunOptions &options,
   if (mode != RunMode::Off) {
     BoundaryOptions boundary;
     boundary.mode = mode == RunMode::Full ? "full" : "fold-only";
-    boundary.target = options.target;
+    std::optional<GpuTarget> gpu = parseGpuTarget(options.target);
+    boundary.target = gpu ? gpu->chip : options.target;
     pm.addPass(createBoundary(boundary));
     pm.addPass(createConvBn());
     GreedyOptions greedy;
-    greedy.pack = true;
+    greedy.pack = !gpu; // panels are for caches
     pm.addPass(createGreedy(greedy));
   }
   return runPasses(pm, module, "planning");
@@ -102,19 +105,105 @@ llvm::Error Variant::compile(ModuleOp module, const RunOptions &options) {
   return llvm::Error::success();
 }
 
+llvm::Error Variant::compileLaunching(ModuleOp module,
+                                      const GpuTarget &target) {
+  return lowerGpuProgram(module, body.name, target);
+}
+
 llvm::Error Variant::compileForGpu(ModuleOp module, const RunOptions &options,
                                    const GpuTarget &target) {
-  if (llvm::Error error = lowerGpuProgram(module, body.name, target))
+  onDevice = true;
+  // The limits that kernels are made for.
+  if (target.emulated)
+    setenv("FUSE_EMULATOR_DEVICE", target.chip.c_str(), /*overwrite=*/0);
+  GpuOptions gpu;
+  gpu.chip = target.chip;
+  gpu.format = target.emulated ? "llvm" : "isa";
+  if (relaxes)
+    gpu.numerics = "relaxed";
+  PassManager kernels(module.getContext()), code(module.getContext());
+  buildGpuFunctions(kernels, gpu);
+  buildGpuLaunches(kernels, gpu);
+  if (llvm::Error error = runPasses(kernels, module, "lowering to the GPU"))
     return error;
+  readGpuKernels(module);
+  if (!options.profile.empty())
+    if (llvm::Error error = readResources(module, target))
+      return error;
+  buildGpuCode(code, gpu);
+  return runPasses(code, module, "lowering to the GPU");
+}
+
+llvm::Error Variant::loadForGpu(ModuleOp module, const RunOptions &options,
+                                const GpuTarget &target) {
+  std::string library = runtimeLibrary(target);
   std::vector<std::string> libraries = options.sharedLibs;
-  libraries.push_back(runtimeLibrary(target));
+  libraries.push_back(library);
   constexpr unsigned optLevel = 2;
   auto compiled = Program::compile(module, optLevel, libraries);
   if (!compiled)
     return compiled.takeError();
   program = std::move(*compiled);
   program->initialize();
+  if (!onDevice)
+    return llvm::Error::success();
+  llvm::Expected<DeviceMemory> memory = DeviceMemory::load(library);
+  if (!memory)
+    return memory.takeError();
+  program->useDevice(*memory);
   return llvm::Error::success();
+}
+
+/// What ptxas says of the kernels, where there is one.
+llvm::Error Variant::readResources(ModuleOp lowered, const GpuTarget &target) {
+  OwningOpRef<ModuleOp> copy = lowered.clone();
+  std::vector<KernelReport> reports = reportsOf(*copy);
+  GpuOptions gpu;
+  gpu.chip = target.chip;
+  PassManager pm(lowered.getContext());
+  buildGpuCode(pm, gpu);
+  if (llvm::Error error = runPasses(pm, *copy, "lowering to PTX"))
+    return error;
+  llvm::Expected<bool> isActual = addActual(*copy, target.chip, reports);
+  if (!isActual)
+    return isActual.takeError();
+  for (const KernelReport &report : reports)
+    for (KernelInfo &kernel : kernels)
+      if (kernel.name == report.name)
+        kernel.resources = report.actual;
+  return llvm::Error::success();
+}
+
+static KernelInfo infoOf(Operation *function, StringRef name) {
+  KernelInfo info;
+  info.name = name.str();
+  auto text = [&](StringRef name) {
+    auto attr = function->getAttrOfType<StringAttr>(name);
+    return attr ? attr.str() : std::string();
+  };
+  auto number = [&](StringRef name) -> std::optional<int64_t> {
+    auto attr = function->getAttrOfType<IntegerAttr>(name);
+    return attr ? std::optional<int64_t>(attr.getInt()) : std::nullopt;
+  };
+  info.kernelClass = text(kKernelClassAttr);
+  info.key = text(kKernelKeyAttr);
+  info.flops = number(kKernelFlopsAttr);
+  info.bytes = number(kKernelBytesAttr);
+  if (function->hasAttr(kPlainAttr))
+    info.plain = text(kPlainAttr);
+  return info;
+}
+
+void Variant::readGpuKernels(ModuleOp lowered) {
+  auto function = lowered.lookupSymbol<func::FuncOp>(body.name);
+  llvm::MapVector<SymbolRefAttr, unsigned> launches;
+  function->walk(
+      [&](gpu::LaunchFuncOp launch) { ++launches[launch.getKernelAttr()]; });
+  for (auto [symbol, count] : launches) {
+    Operation *kernel = SymbolTable::lookupSymbolIn(lowered, symbol);
+    kernels.push_back(infoOf(kernel, symbol.getLeafReference()));
+    kernels.back().launches = count;
+  }
 }
 
 void Variant::readKernels(ModuleOp lowered) {
@@ -123,21 +212,7 @@ void Variant::readKernels(ModuleOp lowered) {
     return;
   for (auto symbol : calls.getAsRange<FlatSymbolRefAttr>()) {
     Operation *function = lowered.lookupSymbol(symbol.getValue());
-    KernelInfo info;
-    info.name = symbol.getValue().str();
-    auto text = [&](StringRef name) {
-      auto attr = function->getAttrOfType<StringAttr>(name);
-      return attr ? attr.str() : std::string();
-    };
-    auto number = [&](StringRef name) -> std::optional<int64_t> {
-      auto attr = function->getAttrOfType<IntegerAttr>(name);
-      return attr ? std::optional<int64_t>(attr.getInt()) : std::nullopt;
-    };
-    info.kernelClass = text(kKernelClassAttr);
-    info.key = text(kKernelKeyAttr);
-    info.flops = number(kKernelFlopsAttr);
-    info.bytes = number(kKernelBytesAttr);
-    kernels.push_back(std::move(info));
+    kernels.push_back(infoOf(function, symbol.getValue()));
   }
 }
 
@@ -190,43 +265,52 @@ Variant::create(ModuleOp module, const RunOptions &options, RunMode mode,
   double start = now();
   OwningOpRef<ModuleOp> copy = module.clone();
   std::optional<GpuTarget> gpu = parseGpuTarget(options.target);
-  if (!gpu)
+  bool launching = gpu && launchesKernels(module);
+  if (!launching)
     if (llvm::Error error = variant->plan(*copy, options, mode))
       return std::move(error);
   if (llvm::Error error = variant->bind(*copy, options))
     return std::move(error);
-  if (llvm::Error error = gpu ? variant->compileForGpu(*copy, options, *gpu)
-                              : variant->compile(*copy, options))
+  if (llvm::Error error = launching ? variant->compileLaunching(*copy, *gpu)
+                          : gpu ? variant->compileForGpu(*copy, options, *gpu)
+                                : variant->compile(*copy, options))
     return std::move(error);
-  if (variant->prepare) {
-    Entry &first = *variant->prepare;
-    auto call =
-        variant->program->prepare(first.name, first.signature, first.arguments);
-    if (!call)
-      return call.takeError();
-    double compiled = now();
-    (*call)->run();
-    variant->prepared = (*call)->results();
-    variant->prepareSeconds = now() - compiled;
-    for (HostTensor &value : variant->prepared)
-      variant->body.arguments.push_back(&value);
-  }
-  Entry &body = variant->body;
-  // Code is made when it is first asked for.
-  auto call =
-      variant->program->prepare(body.name, body.signature, body.arguments);
-  if (!call)
-    return call.takeError();
-  variant->call = std::move(*call);
-  if (!gpu) {
-    auto timed = variant->program->prepare(body.name + ".timed", body.signature,
-                                           body.arguments);
-    if (!timed)
-      return timed.takeError();
-    variant->timedCall = std::move(*timed);
-  }
+  if (gpu)
+    if (llvm::Error error = variant->loadForGpu(*copy, options, *gpu))
+      return std::move(error);
+  if (llvm::Error error = variant->prepareCalls(/*hasHooks=*/!gpu))
+    return std::move(error);
   variant->compileSeconds = now() - start - variant->prepareSeconds;
   return std::move(variant);
+}
+
+/// Runs the preparation, and binds the body to its arguments.
+llvm::Error Variant::prepareCalls(bool hasHooks) {
+  if (prepare) {
+    auto first =
+        program->prepare(prepare->name, prepare->signature, prepare->arguments);
+    if (!first)
+      return first.takeError();
+    double compiled = now();
+    (*first)->run();
+    prepared = (*first)->results();
+    prepareSeconds = now() - compiled;
+    for (HostTensor &value : prepared)
+      body.arguments.push_back(&value);
+  }
+  // Code is made when it is first asked for.
+  auto bound = program->prepare(body.name, body.signature, body.arguments);
+  if (!bound)
+    return bound.takeError();
+  call = std::move(*bound);
+  if (!hasHooks)
+    return llvm::Error::success();
+  auto timed =
+      program->prepare(body.name + ".timed", body.signature, body.arguments);
+  if (!timed)
+    return timed.takeError();
+  timedCall = std::move(*timed);
+  return llvm::Error::success();
 }
 
 double Variant::run() {
@@ -252,6 +336,8 @@ void Variant::runTimed() {
 
 std::vector<HostTensor> Variant::results() const {
   std::vector<HostTensor> values = call->results();
+  if (!buffers.empty())
+    call->fetchArguments();
   for (unsigned i : buffers)
     values.push_back(copyOf(arguments[i]));
   return values;

@@ -14,6 +14,7 @@
 #define FUSE_LIB_PIPELINE_VARIANT_H
 
 #include "GpuProgram.h"
+#include "fuse/Lowering/Resources.h"
 #include "fuse/Pipeline/Run.h"
 #include "fuse/Runtime/Limits.h"
 #include "fuse/Runtime/Program.h"
@@ -23,11 +24,15 @@
 
 namespace fuse {
 
-/// A call of a kernel in the program.
+/// A call of a kernel in the program; on the GPU a kernel, with all its
+/// launches.
 struct KernelInfo {
   std::string name, kernelClass, key;
   std::optional<int64_t> flops, bytes;
-  std::vector<double> seconds; ///< per timed run
+  unsigned launches = 0;                    ///< on the GPU
+  std::optional<std::string> plain;         ///< why it has the plain schedule
+  std::optional<KernelResources> resources; ///< on the GPU, for the profile
+  std::vector<double> seconds;              ///< per timed run
 };
 
 /// The arguments of the entry function.
@@ -63,10 +68,18 @@ private:
   llvm::Error plan(mlir::ModuleOp module, const RunOptions &options,
                    RunMode mode);
   llvm::Error compile(mlir::ModuleOp module, const RunOptions &options);
+  /// A program that launches kernels itself.
+  llvm::Error compileLaunching(mlir::ModuleOp module, const GpuTarget &target);
   llvm::Error compileForGpu(mlir::ModuleOp module, const RunOptions &options,
                             const GpuTarget &target);
+  /// Loads the GPU's runtime library, and what the options name.
+  llvm::Error loadForGpu(mlir::ModuleOp module, const RunOptions &options,
+                         const GpuTarget &target);
   llvm::Error bind(mlir::ModuleOp planned, const RunOptions &options);
   void readKernels(mlir::ModuleOp lowered);
+  void readGpuKernels(mlir::ModuleOp lowered);
+  llvm::Error readResources(mlir::ModuleOp lowered, const GpuTarget &target);
+  llvm::Error prepareCalls(bool hasHooks);
 
   /// A function of the planned program with its arguments.
   struct Entry {
@@ -77,6 +90,7 @@ private:
   llvm::Expected<Entry> entryOf(mlir::ModuleOp planned, llvm::StringRef name);
 
   bool relaxes = false;
+  bool onDevice = false; ///< tensors of the entry are memory of the GPU
   std::vector<HostTensor> arguments, prepared;
   llvm::SmallVector<unsigned> buffers;
   std::optional<Entry> prepare;

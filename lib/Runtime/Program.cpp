@@ -17,6 +17,7 @@
 #include "mlir/ExecutionEngine/ExecutionEngine.h"
 #include "mlir/ExecutionEngine/OptUtils.h"
 #include "mlir/IR/BuiltinTypes.h"
+#include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ExecutionEngine/Orc/JITTargetMachineBuilder.h"
 #include "llvm/Support/TargetSelect.h"
@@ -162,9 +163,10 @@ void Program::initialize() { engine->initialize(); }
 // Calls
 //===----------------------------------------------------------------------===//
 
-/// {allocated, aligned, offset, sizes..., strides...} of a row-major tensor.
-static std::vector<int64_t> descriptorOf(HostTensor &tensor) {
-  int64_t address = int64_t(reinterpret_cast<intptr_t>(tensor.data()));
+/// {allocated, aligned, offset, sizes..., strides...} of a row-major tensor
+/// whose elements are at `data`.
+static std::vector<int64_t> descriptorOf(const HostTensor &tensor, void *data) {
+  int64_t address = int64_t(reinterpret_cast<intptr_t>(data));
   std::vector<int64_t> words{address, address, 0};
   words.insert(words.end(), tensor.shape().begin(), tensor.shape().end());
   size_t rank = tensor.shape().size();
@@ -196,14 +198,19 @@ Program::prepare(StringRef name, const Signature &signature,
   call->function = *found;
   call->signature = signature;
   call->arguments = arguments.vec();
+  call->device = device;
+  call->sendArguments();
   size_t offset = 0;
   for (const ValueType &type : signature.results)
     offset = alignTo(offset, resultAlignment(type)) + resultBytes(type);
   call->resultStorage.assign(offset / 8 + 1, 0);
   call->resultPointer = call->resultStorage.data();
-  for (auto [argument, type] : llvm::zip_equal(arguments, signature.arguments))
-    call->descriptors.push_back(type.isScalar ? std::vector<int64_t>()
-                                              : descriptorOf(*argument));
+  for (auto [number, argument] : llvm::enumerate(arguments))
+    call->descriptors.push_back(
+        signature.arguments[number].isScalar
+            ? std::vector<int64_t>()
+            : descriptorOf(*argument,
+                           device ? call->sent[number] : argument->data()));
   // A lone scalar comes back by value, everything else through a pointer that
   // goes first.
   bool byValue = signature.results.size() == 1 && signature.results[0].isScalar;
@@ -221,7 +228,29 @@ Program::prepare(StringRef name, const Signature &signature,
   return std::move(call);
 }
 
-Program::Call::~Call() { release(); }
+void Program::Call::sendArguments() {
+  if (!device)
+    return;
+  for (auto [argument, type] :
+       llvm::zip_equal(arguments, signature.arguments)) {
+    sent.push_back(type.isScalar ? nullptr
+                                 : device->allocate(argument->bytes()));
+    if (!type.isScalar)
+      device->copy(sent.back(), argument->data(), argument->bytes());
+  }
+}
+
+void Program::Call::fetchArguments() const {
+  for (auto [argument, memory] : llvm::zip(arguments, sent))
+    if (memory)
+      device->copy(argument->data(), memory, argument->bytes());
+}
+
+Program::Call::~Call() {
+  release();
+  for (void *memory : sent)
+    device->release(memory);
+}
 
 void Program::Call::run() {
   release();
@@ -235,12 +264,17 @@ void Program::Call::release() {
   hasResults = false;
   size_t offset = 0;
   const char *base = reinterpret_cast<const char *>(resultStorage.data());
+  // A result may be an argument, or another result.
+  SmallPtrSet<void *, 8> kept(sent.begin(), sent.end());
   for (const ValueType &type : signature.results) {
     offset = alignTo(offset, resultAlignment(type));
     if (!type.isScalar) {
       void *allocated;
       std::memcpy(&allocated, base + offset, sizeof(allocated));
-      programMemory().release(allocated);
+      if (!device)
+        programMemory().release(allocated);
+      else if (kept.insert(allocated).second)
+        device->release(allocated);
     }
     offset += resultBytes(type);
   }
@@ -269,6 +303,19 @@ static HostTensor gather(const int64_t *words, const ValueType &type) {
   return tensor;
 }
 
+/// A result, which is row-major on the device.
+HostTensor Program::Call::fetch(const int64_t *words,
+                                const ValueType &type) const {
+  if (!device)
+    return gather(words, type);
+  ArrayRef<int64_t> sizes(words + 3, type.shape.size());
+  HostTensor tensor(type.element, sizes);
+  const char *from = reinterpret_cast<const char *>(words[1]) +
+                     words[2] * int64_t(bytesOf(type.element));
+  device->copy(tensor.data(), from, tensor.bytes());
+  return tensor;
+}
+
 std::vector<HostTensor> Program::Call::results() const {
   std::vector<HostTensor> tensors;
   size_t offset = 0;
@@ -280,7 +327,7 @@ std::vector<HostTensor> Program::Call::results() const {
       std::memcpy(tensors.back().data(), base + offset, bytesOf(type.element));
     } else {
       tensors.push_back(
-          gather(reinterpret_cast<const int64_t *>(base + offset), type));
+          fetch(reinterpret_cast<const int64_t *>(base + offset), type));
     }
     offset += resultBytes(type);
   }

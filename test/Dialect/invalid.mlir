@@ -74,3 +74,28 @@ func.func @f() attributes {fuse.folded_input} { return }
 
 // An attribute of a name that is not ours to judge passes; so does a stale entry that names no operator.
 func.func @f() attributes {fuse.version = "not a number", fuse.dep = [#fuse.dep<raw, op = 99, operand = 7>]} { return }
+
+// -----
+
+func.func private @kernel(tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+func.func @launch_types(%x: tensor<8xf32>) -> tensor<8xf32> {
+  // expected-error @+1 {{has the types 'tensor<8xf32>', 'tensor<8xf32>' -> 'tensor<8xf32>', @kernel has 'tensor<4xf32>', 'tensor<4xf32>' -> 'tensor<4xf32>'}}
+  %y = fuse.launch @kernel ins(%x : tensor<8xf32>) outs(%x : tensor<8xf32>) -> tensor<8xf32>
+  return %y : tensor<8xf32>
+}
+
+// -----
+
+func.func @launch_nothing(%x: memref<8xf32>) {
+  // expected-error @+1 {{launches @kernel, which does not exist}}
+  fuse.launch @kernel ins() outs(%x : memref<8xf32>)
+  return
+}
+
+// -----
+
+func.func @launch_mixed(%x: memref<8xf32>, %y: tensor<8xf32>) {
+  // expected-error @+1 {{without results has an operand of type 'tensor<8xf32>', expected memrefs and scalars}}
+  fuse.launch @launch_mixed ins(%y : tensor<8xf32>) outs(%x : memref<8xf32>)
+  return
+}

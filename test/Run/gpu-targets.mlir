@@ -3,7 +3,6 @@
 // RUN: %python -c "import numpy as np; a = np.load(r'%t.out/result1.npy'); print('right' if (a == np.arange(1000) + 2).all() else a)" | FileCheck %s --check-prefix=VALUES
 // RUN: not fuse-run %s --target=emulator:sm_1 2>&1 | FileCheck %s --check-prefix=CHIP
 // RUN: not fuse-run %s --target=emulator --compare 2>&1 | FileCheck %s --check-prefix=COMPARE
-// RUN: not fuse-run %fuse_src/benchmarks/models/softmax.linalg.mlir --target=emulator 2>&1 | FileCheck %s --check-prefix=LINALG
 
 // A program with GPU kernels runs on the emulator; the times are marked.
 // CHECK: emulated: wall time of the emulation, not a GPU's
@@ -11,7 +10,6 @@
 // VALUES: right
 // CHIP: unknown chip 'sm_1', known are sm_75, sm_80
 // COMPARE: --compare has nothing to compare with
-// LINALG: the program launches no GPU kernel (gpu.launch, gpu.launch_func); linalg is lowered for --target=cpu only
 module attributes {gpu.container_module} {
   gpu.module @kernels {
     gpu.func @add(%a: memref<1000xf32>, %b: memref<1000xf32>, %n: index) kernel {

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The dialect's operations: a fused kernel and its terminator.
+// The dialect's operations: a fused kernel and its terminator, a launch.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,7 +16,9 @@
 include "fuse/Dialect/FuseAttrs.td"
 include "mlir/IR/OpBase.td"
 include "mlir/IR/RegionKindInterface.td"
+include "mlir/IR/SymbolInterfaces.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
+include "mlir/Interfaces/DestinationStyleOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
 def Fuse_KernelOp : Op<Fuse_Dialect, "kernel", [IsolatedFromAbove, RecursiveMemoryEffects, SingleBlock]> {
@@ -50,6 +52,33 @@ def Fuse_YieldOp : Op<Fuse_Dialect, "yield", [Pure, ReturnLike, Terminator, Pare
   let summary = "the results of a fused kernel";
   let arguments = (ins Variadic<AnyType>:$values);
   let assemblyFormat = "attr-dict ($values^ `:` type($values))?";
+}
+
+def Fuse_LaunchOp : Op<Fuse_Dialect, "launch", [AttrSizedOperandSegments, DestinationStyleOpInterface,
+                                                DeclareOpInterfaceMethods<SymbolUserOpInterface>,
+                                                DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
+  let summary = "run a kernel on the GPU";
+  let description = [{
+    Runs `kernel`, which reads `inputs` and overwrites `outputs` completely. On tensors each result is tied to an output; on memrefs
+    there are no results. The kernel is a function on tensors (inputs, then outputs) until it is lowered to a `gpu.func`.
+
+    Example:
+    ```mlir
+    %y = fuse.launch @kernel_0 ins(%x : tensor<8xf32>) outs(%into : tensor<8xf32>) -> tensor<8xf32>
+    fuse.launch @kernels::@kernel_0 ins(%a : memref<8xf32>) outs(%b : memref<8xf32>)
+    ```
+  }];
+  let arguments = (ins SymbolRefAttr:$kernel, Variadic<AnyType>:$inputs,
+                   Variadic<AnyTypeOf<[AnyRankedTensor, AnyMemRef]>>:$outputs);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let assemblyFormat = [{
+    $kernel `ins` `(` ($inputs^ `:` type($inputs))? `)` `outs` `(` ($outputs^ `:` type($outputs))? `)` attr-dict
+    (`->` type($results)^)?
+  }];
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable() { return getOutputsMutable(); }
+  }];
+  let hasVerifier = 1;
 }
 
 #endif // FUSE_OPS_TD

@@ -20,6 +20,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -35,6 +36,12 @@ constexpr llvm::StringLiteral kKernelClassAttr = "fuse.kernel";
 constexpr llvm::StringLiteral kKernelKeyAttr = "fuse.key";
 constexpr llvm::StringLiteral kKernelFlopsAttr = "fuse.flops";
 constexpr llvm::StringLiteral kKernelBytesAttr = "fuse.bytes";
+/// On a gpu.func: its blocks in x, y and z, a map from the dynamic extents of
+/// its arguments in order; and its bytes of dynamic shared memory.
+constexpr llvm::StringLiteral kGridAttr = "fuse.grid";
+constexpr llvm::StringLiteral kDynamicSharedAttr = "fuse.dynamic_shared";
+/// On a gpu.func: why it is the plain form of its kernel, as text.
+constexpr llvm::StringLiteral kPlainAttr = "fuse.plain";
 /// On an operator: its sums carry along what each addition loses.
 constexpr llvm::StringLiteral kCompensatedAttr = "fuse.compensated";
 /// On the module: the kernels by the number that the hooks get.

@@ -23,6 +23,9 @@ def WrapOps : Pass<"fuse-wrap", "::mlir::ModuleOp"> {
     the fused ones are, and is timed like them.
   }];
   let dependentDialects = ["::fuse::FuseDialect"];
+  let options = [
+    Option<"slices", "slices", "bool", "false", "wrap what takes slices and puts them in too">,
+  ];
 }
 
 def OutlineKernels : Pass<"fuse-outline", "::mlir::ModuleOp"> {
@@ -32,8 +35,13 @@ def OutlineKernels : Pass<"fuse-outline", "::mlir::ModuleOp"> {
     Kernels with the same text share one function. The attribute `fuse.kernel` of the function holds the kernel's class.
     Arguments of public functions are marked as not to be written to.
   }];
-  let dependentDialects = ["::fuse::FuseDialect", "::mlir::bufferization::BufferizationDialect", "::mlir::func::FuncDialect",
+  let dependentDialects = ["::fuse::FuseDialect", "::mlir::affine::AffineDialect",
+                           "::mlir::bufferization::BufferizationDialect", "::mlir::func::FuncDialect",
                            "::mlir::tensor::TensorDialect"];
+  let options = [
+    Option<"launch", "launch", "bool", "false",
+           "call kernels by fuse.launch: all results get a tensor to compute into, whose dynamic extents are computed by the caller; data of constants is an input">,
+  ];
 }
 
 def CpuNormalize : Pass<"fuse-cpu-normalize", "::mlir::func::FuncOp"> {
@@ -194,6 +202,70 @@ def TimeKernels : Pass<"fuse-time-kernels", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::func::FuncDialect", "::mlir::arith::ArithDialect"];
   let options = [
     Option<"functionName", "function", "std::string", "\"main\"", "the function">,
+  ];
+}
+
+def GpuTarget : Pass<"fuse-gpu-target", "::mlir::ModuleOp"> {
+  let summary = "check that kernels can be compiled for a chip";
+  let description = [{
+    Fails where the chip, the format or the numerics are not known, and where the format `bin` is asked for and there is no `ptxas`.
+  }];
+  let options = [
+    Option<"chip", "chip", "std::string", "\"sm_80\"", "chip to compile for">,
+    Option<"format", "format", "std::string", "\"isa\"", "isa (PTX), llvm (bitcode) or bin (needs ptxas)">,
+    Option<"numerics", "numerics", "std::string", "\"strict\"", "strict or relaxed">,
+  ];
+}
+
+def GpuConstants : Pass<"fuse-gpu-constants", "::mlir::func::FuncOp"> {
+  let summary = "copy the data of constants to the device";
+  let description = [{
+    A `memref.get_global` of a host function becomes a buffer that the data is copied into.
+  }];
+  let dependentDialects = ["::mlir::gpu::GPUDialect", "::mlir::memref::MemRefDialect"];
+}
+
+def GpuLaunch : Pass<"fuse-gpu-launch", "::mlir::ModuleOp"> {
+  let summary = "launch kernels and copy buffers on a stream";
+  let description = [{
+    In host functions, whose buffers are all memory of the device: `fuse.launch` becomes `gpu.launch_func` with pointers and dynamic
+    extents, the blocks computed from the attribute `fuse.grid` of the kernel; a launch without blocks is none. Copies become calls of
+    the runtime. All of a function is on one stream, which is waited for before a buffer is freed and before the function returns.
+    Code that reads or writes elements is refused.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect", "::mlir::LLVM::LLVMDialect",
+                           "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect"];
+}
+
+def GpuMemory : Pass<"fuse-gpu-memory", "::mlir::ModuleOp"> {
+  let summary = "allocate the buffers of host functions on the device";
+  let description = [{
+    Calls of the generic allocation functions of `finalize-memref-to-llvm` become calls of `mgpuMemAlloc` and `mgpuMemFree`.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
+def GpuBinary : Pass<"fuse-gpu-binary", "::mlir::ModuleOp"> {
+  let summary = "compile GPU modules to PTX, bitcode or a cubin";
+  let description = [{
+    A `gpu.module` in the LLVM dialect becomes a `gpu.binary`. Calls of functions that the module has no body of, such as those of
+    libdevice, are refused with the kernel's name. Only the format `bin` needs a tool of CUDA (`ptxas`).
+  }];
+  let dependentDialects = ["::mlir::gpu::GPUDialect", "::mlir::NVVM::NVVMDialect"];
+  let options = [
+    Option<"chip", "chip", "std::string", "\"sm_80\"", "chip to compile for">,
+    Option<"format", "format", "std::string", "\"isa\"", "isa (PTX), llvm (bitcode) or bin (needs ptxas)">,
+  ];
+}
+
+def Resources : Pass<"fuse-resources", "::mlir::ModuleOp"> {
+  let summary = "print the registers and shared memory of kernels, predicted and actual";
+  let description = [{
+    Lowers a copy of the module for a chip and prints for each kernel what its class predicts for its tile and, where `ptxas` is found,
+    what that says: registers, shared memory, bytes spilled, stack, and the occupancy that follows. Fails where a kernel spills.
+  }];
+  let options = [
+    Option<"chip", "chip", "std::string", "\"sm_80\"", "chip to compile for">,
   ];
 }
 

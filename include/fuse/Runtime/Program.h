@@ -13,10 +13,12 @@
 #ifndef FUSE_RUNTIME_PROGRAM_H
 #define FUSE_RUNTIME_PROGRAM_H
 
+#include "fuse/Runtime/DeviceMemory.h"
 #include "fuse/Runtime/HostTensor.h"
 #include "mlir/IR/BuiltinOps.h"
 #include <functional>
 #include <map>
+#include <optional>
 #include <vector>
 
 namespace mlir {
@@ -60,6 +62,10 @@ public:
   /// Runs the program's global constructors (they load GPU modules).
   void initialize();
 
+  /// Tensors of calls that are prepared from now on are in this memory:
+  /// arguments are copied there once, results are copied back when asked for.
+  void useDevice(const DeviceMemory &memory) { device = memory; }
+
   /// A call that was prepared: arguments are bound, run it as often as wanted.
   class Call;
   llvm::Expected<std::unique_ptr<Call>>
@@ -69,6 +75,7 @@ public:
 private:
   Program();
   std::unique_ptr<mlir::ExecutionEngine> engine;
+  std::optional<DeviceMemory> device;
 };
 
 class Program::Call {
@@ -79,10 +86,14 @@ public:
   void release();
   /// Copies of the results of the last run.
   std::vector<HostTensor> results() const;
+  /// Copies what the program wrote to its arguments back to them.
+  void fetchArguments() const;
   ~Call();
 
 private:
   friend class Program;
+  void sendArguments();
+  HostTensor fetch(const int64_t *words, const ValueType &type) const;
 
   void (*function)(void **) = nullptr;
   Signature signature;
@@ -92,6 +103,8 @@ private:
   std::vector<void *> packed;                    ///< to `pointers`
   std::vector<int64_t> resultStorage;
   void *resultPointer = nullptr;
+  std::optional<DeviceMemory> device;
+  std::vector<void *> sent; ///< the arguments on the device
   bool hasResults = false;
 };
 

@@ -1,0 +1,70 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the fuse project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// What kernels take of an SM: as their class predicts it, and as ptxas says.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FUSE_LOWERING_RESOURCES_H
+#define FUSE_LOWERING_RESOURCES_H
+
+#include "fuse/Device/Device.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "llvm/Support/Error.h"
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace fuse {
+
+/// What a kernel takes, as `ptxas -v` prints it.
+struct KernelResources {
+  std::string kernel;
+  int64_t registers = 0;   ///< 32-bit, per thread
+  int64_t spillStores = 0; ///< bytes
+  int64_t spillLoads = 0;  ///< bytes
+  int64_t stack = 0;       ///< bytes of the frame
+  int64_t shared = 0;      ///< bytes of static shared memory
+  bool spills() const { return spillStores || spillLoads; }
+};
+
+/// What the kernel's class says of its tile.
+struct Prediction {
+  double registers = 0; ///< per thread
+  double shared = 0;    ///< bytes per block
+};
+
+/// A kernel of a lowered program.
+struct KernelReport {
+  std::string name, kernelClass, key;
+  mlir::Location loc;
+  int64_t threads = 0;       ///< per block
+  int64_t dynamicShared = 0; ///< bytes
+  std::optional<Prediction> predicted;
+  std::optional<KernelResources> actual; ///< none without ptxas
+
+  /// Resident threads of an SM / those that it can hold. Nothing where neither
+  /// is known.
+  std::optional<double> occupancy(const Device &device) const;
+};
+
+/// The prediction for an outlined kernel (a function on tensors).
+std::optional<Prediction> predict(mlir::Operation *function,
+                                  const Device &device);
+
+/// The kernels of the module's gpu.module, without resources.
+std::vector<KernelReport> reportsOf(mlir::ModuleOp module);
+
+/// Assembles the PTX of the module's gpu.binary by ptxas, if the machine has
+/// it, and adds what it says to `reports`. False without ptxas.
+llvm::Expected<bool> addActual(mlir::ModuleOp lowered, llvm::StringRef chip,
+                               std::vector<KernelReport> &reports);
+
+} // namespace fuse
+
+#endif // FUSE_LOWERING_RESOURCES_H
