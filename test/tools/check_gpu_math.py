@@ -41,7 +41,8 @@ LOWERING = (
 
 @dataclass
 class Op:
-    """A function, its usual range, the largest error in ulp for f32 and f64, and whether it takes two numbers."""
+    """A function, its usual range, the largest error in ulp for f32 and f64, how many numbers it takes; `exponent` is
+    the type of the second one where it is an integer."""
 
     reference: Reference
     low: float
@@ -50,10 +51,23 @@ class Op:
     wide_bound: float = 2.0
     dialect: str = "math"
     operands: int = 1
+    exponent: str = ""
+    kinds: tuple[str, ...] = ("f32", "f64")
 
 
 def erfc(x: Array) -> Array:
     return np.vectorize(math.erfc, otypes=[np.float64])(x.astype(np.float64)).astype(x.dtype)
+
+
+def integer_power(x: Array, n: Array) -> Array:
+    """Modulo the width; the whole part of the inverse for negative exponents."""
+    size = 1 << (8 * x.itemsize)
+    powers = [pow(int(a), int(b), size) if b >= 0 else inverse_power(int(a), int(b)) for a, b in zip(x, n, strict=True)]
+    return np.array([(one + size // 2) % size - size // 2 for one in powers], dtype=x.dtype)
+
+
+def inverse_power(x: int, n: int) -> int:
+    return {1: 1, -1: -1 if n % 2 else 1}.get(x, 0)
 
 
 def erf(x: Array) -> Array:
@@ -87,35 +101,54 @@ OPS: dict[str, Op] = {
     "erfc": Op(erfc, -6, 27, 4, 6),  # libm itself errs by 2 to 3
     "powf": Op(np.power, 0, 10, operands=2),
     "atan2": Op(np.arctan2, -4, 4, 3, 3, operands=2),
+    "fpowi": Op(lambda x, n: np.power(x, n.astype(x.dtype)), 0, 4, operands=2, exponent="i32"),
+    "ipowi": Op(integer_power, -9, 9, 0, 0, operands=2, exponent="i32", kinds=("i32",)),
     "remf": Op(np.fmod, -100, 100, 0, 0, dialect="arith", operands=2),
 }
 
-TYPES = {"f32": np.float32, "f64": np.float64}
+TYPES = {"f32": np.float32, "f64": np.float64, "i32": np.int32}
 SPECIAL = [0.0, -0.0, math.inf, -math.inf, math.nan, 1, -1, 0.5, -0.5, 2, -2, 3, 1e-300, -1e-300, 5e-324, 1e300, -1e300]
-SPECIAL += [1e-45, -1e-45, 1e-40, 3e38, -3e38, 88.7228, 88.73, -87.4, -103.98, 709.78, 709.79, -745.14, 1e10, 1e22, 0.75]
+SPECIAL += [
+    1e-45,
+    -1e-45,
+    1e-40,
+    3e38,
+    -3e38,
+    88.7228,
+    88.73,
+    -87.4,
+    -103.98,
+    709.78,
+    709.79,
+    -745.14,
+    1e10,
+    1e22,
+    0.75,
+]
 
 
 def function_text(name: str, op: Op, kind: str) -> str:
     """A function over `n` elements in vectors, and one of scalars."""
-    loads = ["%x", "%y"][: op.operands]
-    arguments = ", ".join(f"{one}: memref<?x{kind}>" for one in loads)
+    types = {"%x": kind, "%y": op.exponent or kind} if op.operands == 2 else {"%x": kind}
+    arguments = ", ".join(f"{one}: memref<?x{of}>" for one, of in types.items())
     lines = []
     for lanes in (LANES, 1):
-        of = f"vector<{lanes}x{kind}>" if lanes > 1 else kind
-        body = []
-        for one in loads:
-            load = f"vector.load {one}[%i] : memref<?x{kind}>, {of}" if lanes > 1 else f"memref.load {one}[%i] : memref<?x{kind}>"
-            body.append(f"    {one}v = {load}")
-        body.append(f"    %r = {op.dialect}.{name} {', '.join(one + 'v' for one in loads)} : {of}")
-        store = f"vector.store %r, %out[%i] : memref<?x{kind}>, {of}" if lanes > 1 else f"memref.store %r, %out[%i] : memref<?x{kind}>"
+        values = {one: f"vector<{lanes}x{of}>" if lanes > 1 else of for one, of in types.items()}
+        prefix, suffix = ("vector", ", {}") if lanes > 1 else ("memref", "")
         lines += [
             f"func.func @{name}_{kind}_{lanes}({arguments}, %out: memref<?x{kind}>, %n: index) "
             "attributes {llvm.emit_c_interface} {",
             "  %c0 = arith.constant 0 : index",
             f"  %step = arith.constant {lanes} : index",
             "  scf.for %i = %c0 to %n step %step {",
-            *body,
-            f"    {store}",
+        ]
+        for one, of in values.items():
+            lines.append(f"    {one}v = {prefix}.load {one}[%i] : memref<?x{types[one]}>" + suffix.format(of))
+        operands = ", ".join(one + "v" for one in types)
+        signature = ", ".join(values.values()) if op.exponent and kind != op.exponent else values["%x"]
+        lines += [
+            f"    %r = {op.dialect}.{name} {operands} : {signature}",
+            f"    {prefix}.store %r, %out[%i] : memref<?x{kind}>" + suffix.format(values["%x"]),
             "  }",
             "  return",
             "}",
@@ -134,7 +167,7 @@ def run(command: list[str], text: str | bytes) -> bytes:
 
 def compile_ops(names: list[str], fuse_opt: str, folder: Path) -> ctypes.CDLL:
     llvm = Path(os.environ.get("FUSE_LLVM_BIN", "/usr/lib/llvm-22/bin"))
-    text = "\n".join(function_text(name, OPS[name], kind) for name in names for kind in TYPES)
+    text = "\n".join(function_text(name, OPS[name], kind) for name in names for kind in OPS[name].kinds)
     expanded = run([fuse_opt, "--fuse-gpu-math", "--canonicalize", "--cse"], text)
     lowered = run([str(llvm / "mlir-opt"), f"--pass-pipeline={LOWERING}"], expanded)
     ir = run([str(llvm / "mlir-translate"), "--mlir-to-llvmir"], lowered)
@@ -189,17 +222,39 @@ def arguments(op: Op, kind: str, samples: int) -> list[Array]:
             pairs = np.repeat(special, special.size) if number == 0 else np.tile(special, special.size)
         else:
             pairs = special
-        if number:  # other combinations than the same kind twice
-            parts = [patterns, usual, -usual, np.round(usual), one * 500]
-        else:
-            parts = [patterns, usual, near, small, one]
+        # Not the same kinds in the same places.
+        others = [patterns, usual, -usual, np.round(usual), one * 500]
+        parts = others if number else [patterns, usual, near, small, one]
         result.append(np.concatenate([*parts, np.resize(pairs, -(-pairs.size // LANES) * LANES)]))
     return result
+
+
+def integers(kind: str, samples: int, bound: int) -> Array:
+    """Small and arbitrary ones, and the least and largest."""
+    random = np.random.default_rng(8)
+    limits = np.iinfo(TYPES[kind])
+    parts = [random.integers(-bound, bound, samples), random.integers(limits.min, limits.max, samples)]
+    ends = [limits.min, limits.max, 0, 1, -1, 2, -2, 31]
+    return np.concatenate([*parts, ends]).astype(TYPES[kind])
+
+
+def exponents(op: Op, kind: str, samples: int) -> list[Array]:
+    whole = integers(op.exponent, samples, 40)
+    if kind == op.exponent:
+        base = integers(kind, samples, int(op.high))
+        pairs = (np.repeat(base[-8:], 8), np.tile(whole[-8:], 8))
+        return [np.concatenate(parts) for parts in zip((base, whole), pairs, strict=True)]
+    unary = Op(op.reference, op.low, op.high)
+    base = arguments(unary, kind, samples)[0]
+    return [base, np.resize(whole, base.size)]
 
 
 def largest_error(got: Array, wanted: Array, operands: list[Array]) -> tuple[float, list[float]]:
     """In ulp of the result; infinite where a special value is wrong."""
     dtype = got.dtype
+    if dtype.kind == "i":
+        wrong = np.flatnonzero(got != wanted)
+        return (np.inf, [int(one[wrong[0]]) for one in (*operands, got, wanted)]) if wrong.size else (0.0, [])
     with np.errstate(all="ignore"):
         rounded = wanted.astype(dtype)
         nan = np.isnan(rounded)
@@ -221,10 +276,10 @@ def largest_error(got: Array, wanted: Array, operands: list[Array]) -> tuple[flo
 
 def check(library: ctypes.CDLL, name: str, kind: str, samples: int) -> bool:
     op = OPS[name]
-    operands = arguments(op, kind, samples)
-    precise = np.float64 if kind == "f32" else np.longdouble
+    operands = exponents(op, kind, samples) if op.exponent else arguments(op, kind, samples)
+    precise = {"f32": np.float64, "f64": np.longdouble}.get(kind, np.int32)
     with np.errstate(all="ignore"):
-        wanted = op.reference(*(one.astype(precise) for one in operands))
+        wanted = op.reference(*(one.astype(precise) if one.dtype.kind == "f" else one for one in operands))
     bound = op.bound if kind == "f32" else op.wide_bound
     if kind == "f64" and np.finfo(np.longdouble).nmant < 63:
         bound *= 2
@@ -233,7 +288,10 @@ def check(library: ctypes.CDLL, name: str, kind: str, samples: int) -> bool:
     same = np.array_equal(vectors, scalars, equal_nan=True)
     error, where = largest_error(scalars, wanted, operands)
     fine = same and error <= bound
-    print(f"{name:7} {kind} {error:6.2f} ulp, bound {bound:g}" + ("" if fine else f"  FAIL at {where}, vectors same: {same}"))
+    print(
+        f"{name:7} {kind} {error:6.2f} ulp, bound {bound:g}"
+        + ("" if fine else f"  FAIL at {where}, vectors same: {same}")
+    )
     return fine
 
 
@@ -248,7 +306,7 @@ def main() -> int:
     names = options.ops or list(OPS)
     with tempfile.TemporaryDirectory() as folder:
         library = compile_ops(names, options.fuse_opt, Path(folder))
-        results = [check(library, name, kind, options.samples) for name in names for kind in TYPES]
+        results = [check(library, name, kind, options.samples) for name in names for kind in OPS[name].kinds]
     return 0 if all(results) else 1
 
 
