@@ -12,7 +12,7 @@
 // CHECK-COUNT-2: llvm.store %{{.*}} : vector<4xf32>
 // CHECK:         scf.for
 // CHECK:           scf.for
-// CHECK:           llvm.store %{{.*}} : f32
+// CHECK:           llvm.store %{{.*}} : vector<4xf32>
 // CHECK-NOT:     llvm.store
 // CHECK:         gpu.return
 func.func @both(%x: tensor<16x16xf32>) -> (tensor<16x16xf32>, tensor<16x16xf32>, tensor<16xf32>) {

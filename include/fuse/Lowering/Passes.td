@@ -188,8 +188,8 @@ def GpuMath : Pass<"fuse-gpu-math"> {
     included; those of f16 and bf16 are computed in f32. `test/tools/check_gpu_math.py` measures the errors and holds their bounds:
     at most 3 units in the last place, 6 for erf and erfc. Dynamic integer powers, and remainders of floats, which are exact, become loops.
   }];
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::scf::SCFDialect",
-                           "::mlir::vector::VectorDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::LLVM::LLVMDialect", "::mlir::math::MathDialect",
+                           "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
 }
 
 def TimeKernels : Pass<"fuse-time-kernels", "::mlir::ModuleOp"> {
