@@ -82,3 +82,40 @@ func.func @all(%x: tensor<64x256xf32>) -> tensor<f32> {
   } -> tensor<f32>
   return %0 : tensor<f32>
 }
+
+// -----
+
+#id = affine_map<(i, j) -> (i, j)>
+#row = affine_map<(i, j) -> (i)>
+#column = affine_map<(i, j) -> (j)>
+
+// The sum of row j goes to all of column j: a team reads a row and writes a column, whose lanes are apart.
+// CHECK-LABEL: gpu.func @kernel_0_row
+// CHECK-NOT:     fuse.plain
+// CHECK:         llvm.load %{{.*}} -> vector<4xf32>
+// CHECK:         gpu.shuffle
+// CHECK:         scf.if
+// CHECK-COUNT-4:   llvm.store %{{.*}} {alignment = 4 : i64} : f32
+// CHECK-NOT:     llvm.store
+// CHECK:         gpu.return
+func.func @across(%x: tensor<12x12xf32>, %y: tensor<12x12xf32>) -> tensor<12x12xf32> {
+  %0 = fuse.kernel "row" (%x, %y) : (tensor<12x12xf32>, tensor<12x12xf32>) -> tensor<12x12xf32> {
+  ^bb0(%a: tensor<12x12xf32>, %b: tensor<12x12xf32>):
+    %zero = arith.constant 0.0 : f32
+    %e = tensor.empty() : tensor<12x12xf32>
+    %v = tensor.empty() : tensor<12xf32>
+    %f = linalg.fill ins(%zero : f32) outs(%v : tensor<12xf32>) -> tensor<12xf32>
+    %s = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]} ins(%a : tensor<12x12xf32>) outs(%f : tensor<12xf32>) {
+    ^bb0(%p: f32, %o: f32):
+      %1 = arith.addf %p, %o : f32
+      linalg.yield %1 : f32
+    } -> tensor<12xf32>
+    %d = linalg.generic {indexing_maps = [#id, #column, #id], iterator_types = ["parallel", "parallel"]} ins(%b, %s : tensor<12x12xf32>, tensor<12xf32>) outs(%e : tensor<12x12xf32>) {
+    ^bb0(%p: f32, %q: f32, %o: f32):
+      %1 = arith.subf %p, %q : f32
+      linalg.yield %1 : f32
+    } -> tensor<12x12xf32>
+    fuse.yield %d : tensor<12x12xf32>
+  }
+  return %0 : tensor<12x12xf32>
+}
