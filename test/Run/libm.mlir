@@ -1,7 +1,6 @@
 // Functions that are calls of libm, in loops that are vectors, on the CPU; the emulator's are arithmetic.
-// RUN: fuse-run %s --repeat=0 | FileCheck %s --check-prefix=CPU
+// RUN: fuse-run %s --compare --repeat=0 | FileCheck %s
 // RUN: fuse-run %s --target=emulator --compare --repeat=0 | FileCheck %s
-// CPU: kernel_0_pointwise
 // CHECK-COUNT-4: equal
 // CHECK-NOT: DIFFERENT
 
