@@ -104,6 +104,8 @@ static void lowerToLlvm(OpPassManager &pm) {
   pm.addPass(createConvertVectorToLLVMPass(vector));
   pm.addPass(createConvertMathToLLVMPass());
   pm.addPass(createConvertMathToLibmPass());
+  // Calls of libm take vectors apart.
+  pm.addPass(createConvertVectorToLLVMPass(vector));
   pm.addPass(createConvertComplexToLLVMPass());
   FinalizeMemRefToLLVMConversionPassOptions memory;
   memory.useGenericFunctions = true;

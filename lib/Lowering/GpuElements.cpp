@@ -168,6 +168,12 @@ void Elements::store(Value value, Value pointer, LaneIndex number,
   unsigned lanes = number.step ? math.lanes : 1;
   if (lanes > 1)
     value = splat(value);
+  if (lanes > 1 && number.step != 1) {
+    for (unsigned lane = 0; lane < lanes; ++lane)
+      store(vector::ExtractOp::create(builder, loc, value, lane), pointer,
+            math.lane(number, lane), element);
+    return;
+  }
   Type memory = memoryType(element);
   Type type = lanes > 1 ? VectorType::get({int64_t(lanes)}, memory) : memory;
   if (element.isIndex())

@@ -36,11 +36,19 @@ using namespace fuse;
 
 AffineExpr GpuFrame::hostProduct(ArrayRef<Extent> extents) const {
   AffineExpr result = getAffineConstantExpr(1, builder.getContext());
-  for (const Extent &extent : extents)
-    result =
-        result * (extent.isStatic()
-                      ? getAffineConstantExpr(extent.size, builder.getContext())
-                      : symbols.lookup(extent.value));
+  for (const Extent &extent : extents) {
+    if (extent.isStatic()) {
+      result = result * extent.size;
+      continue;
+    }
+    AffineExpr symbol = symbols.lookup(extent.value);
+    if (!symbol) {
+      elements.failedOp = source;
+      elements.failure = "an extent that is none of a result or an operand";
+      return result;
+    }
+    result = result * symbol;
+  }
   return result;
 }
 
@@ -55,9 +63,8 @@ Value GpuFrame::blockId(gpu::Dimension dim) {
 void GpuFrame::launch(AffineExpr blocks, int64_t threads) {
   MLIRContext *context = builder.getContext();
   AffineExpr one = getAffineConstantExpr(1, context);
-  kernel->setAttr(kGridAttr,
-                  AffineMapAttr::get(AffineMap::get(
-                      0, symbols.size(), {blocks, one, one}, context)));
+  kernel->setAttr(kGridAttr, AffineMapAttr::get(AffineMap::get(
+                                 0, numSymbols, {blocks, one, one}, context)));
   kernel.setKnownBlockSizeAttr(
       DenseI32ArrayAttr::get(context, {int32_t(threads), 1, 1}));
 }
@@ -152,6 +159,7 @@ public:
 private:
   void create();
   void bind();
+  void bindExtents(Value value, Value dest);
   GpuFrame &frame() { return *made; }
   std::optional<GpuFrame> made;
 };
@@ -209,7 +217,7 @@ void KernelMaker::bind() {
       Value value = arith::IndexCastOp::create(
           builder, loc, builder.getIndexType(), kernel.getArgument(next++));
       made->symbols.insert(
-          {value, builder.getAffineSymbolExpr(made->symbols.size())});
+          {value, builder.getAffineSymbolExpr(made->numSymbols++)});
       extents.push_back({size, value});
     }
     pointers[argument] =
@@ -220,7 +228,20 @@ void KernelMaker::bind() {
     made->outputs.push_back({stripReshapes(end.getSource()),
                              pointers.lookup(end.getDest()),
                              getElementTypeOrSelf(end.getSource().getType())});
+    bindExtents(made->outputs.back().value, end.getDest());
   });
+}
+
+/// What is computed for `value` is known to who launches as that of `dest`.
+void KernelMaker::bindExtents(Value value, Value dest) {
+  SmallVector<Extent> own = elements.extents(value),
+                      known = elements.extents(dest);
+  if (own.size() != known.size())
+    return;
+  for (auto [computed, argument] : llvm::zip_equal(own, known))
+    if (!computed.isStatic() && !argument.isStatic())
+      made->symbols.insert(
+          {computed.value, made->symbols.lookup(argument.value)});
 }
 
 /// Named operators that have no body of their own become those that have, and
@@ -272,7 +293,7 @@ static gpu::GPUFuncOp makeKernel(func::FuncOp source, gpu::GPUModuleOp module) {
     why = why.empty() ? reason : why;
   }
   KernelMaker maker(source, module);
-  if (maker.pointwise()) {
+  if (maker.pointwise() && !maker.elements.failedOp) {
     maker.finish();
     if (!why.empty())
       maker.kernel->setAttr(kPlainAttr, maker.builder.getStringAttr(why));

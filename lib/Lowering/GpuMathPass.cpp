@@ -15,7 +15,11 @@
 //===----------------------------------------------------------------------===//
 
 #include "CpuErf.h"
+#include "GpuMath.h"
 #include "fuse/Lowering/Passes.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "llvm/ADT/StringSwitch.h"
@@ -27,26 +31,14 @@ namespace fuse {
 
 using namespace mlir;
 
-/// Functions that upstream has an approximation of that holds for every f32.
-static bool isApproximated(StringRef name) {
-  static constexpr StringLiteral names[] = {
-      "math.exp",  "math.expm1", "math.tanh", "math.erf",
-      "math.erfc", "math.log",   "math.log2", "math.log1p",
-      "math.atan", "math.atan2", "math.acos", "math.asin"};
-  return llvm::is_contained(names, name);
-}
-
-/// Functions that are instructions, or short sequences that LLVM makes.
+/// Functions of integers that convert-math-to-llvm makes instructions of.
 static bool isNative(Operation *op) {
-  return isa<math::AbsFOp, math::AbsIOp, math::CeilOp, math::CopySignOp,
-             math::CountLeadingZerosOp, math::CountTrailingZerosOp,
-             math::CtPopOp, math::FloorOp, math::FmaOp, math::IsFiniteOp,
-             math::IsInfOp, math::IsNaNOp, math::IsNormalOp, math::RoundEvenOp,
-             math::SqrtOp, math::TruncOp>(op);
+  return isa<math::CountLeadingZerosOp, math::CountTrailingZerosOp,
+             math::CtPopOp>(op);
 }
 
-/// The intrinsic for a function that convert-gpu-to-nvvm would make a call of
-/// libdevice of; empty for others.
+/// The intrinsic for an operation that the backend has, but that
+/// convert-gpu-to-nvvm would make a call of libdevice of; empty for others.
 static StringRef intrinsicOf(Operation *op) {
   return llvm::StringSwitch<StringRef>(op->getName().getStringRef())
       .Case("math.absf", "llvm.fabs")
@@ -54,14 +46,19 @@ static StringRef intrinsicOf(Operation *op) {
       .Case("math.copysign", "llvm.copysign")
       .Case("math.floor", "llvm.floor")
       .Case("math.fma", "llvm.fma")
+      .Case("math.round", "llvm.round")
       .Case("math.roundeven", "llvm.roundeven")
       .Case("math.sqrt", "llvm.sqrt")
       .Case("math.trunc", "llvm.trunc")
+      .Case("arith.maxnumf", "llvm.maxnum")
+      .Case("arith.minnumf", "llvm.minnum")
+      .Case("arith.maximumf", "llvm.maximum")
+      .Case("arith.minimumf", "llvm.minimum")
       .Default("");
 }
 
-static void callIntrinsics(gpu::GPUModuleOp module) {
-  module.walk([](Operation *op) {
+static void callIntrinsics(Operation *root) {
+  root->walk([](Operation *op) {
     StringRef name = intrinsicOf(op);
     if (name.empty())
       return;
@@ -77,23 +74,17 @@ static void callIntrinsics(gpu::GPUModuleOp module) {
 namespace {
 struct GpuMathPass : fuse::impl::GpuMathBase<GpuMathPass> {
   void runOnOperation() override {
-    // Whole powers become products first: the power of a negative number by
-    // logarithms is none.
-    RewritePatternSet powers(&getContext());
-    populateMathAlgebraicSimplificationPatterns(powers);
-    if (failed(applyPatternsGreedily(getOperation(), std::move(powers))))
-      return signalPassFailure();
     RewritePatternSet patterns(&getContext());
-    math::populateExpansionPatterns(
-        patterns, {"fpowi", "rsqrt", "tan", "sinh", "cosh", "asinh", "acosh",
-                   "atanh", "powf", "exp2", "round", "clampf"});
+    math::populateExpansionPatterns(patterns, {"clampf"});
+    arith::populateCeilFloorDivExpandOpsPatterns(patterns);
     fuse::populateErfPatterns(patterns);
-    populateMathF32ExpansionPatterns(patterns, isApproximated);
-    populateMathPolynomialApproximationPatterns(patterns, isApproximated);
+    fuse::populateGpuFunctionPatterns(patterns);
+    fuse::populateGpuLoopPatterns(patterns);
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       return signalPassFailure();
     WalkResult left = getOperation()->walk([](Operation *op) {
-      if (!isa<math::MathDialect>(op->getDialect()) || isNative(op))
+      if (!isa<math::MathDialect>(op->getDialect()) || isNative(op) ||
+          !intrinsicOf(op).empty())
         return WalkResult::advance();
       op->emitError() << "no GPU code for '" << op->getName() << "' of "
                       << op->getResult(0).getType();

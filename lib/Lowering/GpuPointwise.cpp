@@ -27,9 +27,10 @@ static SmallVector<SmallVector<GpuOutput>> byShape(GpuFrame &frame) {
       return frame.elements.extents(group.front().value) ==
              frame.elements.extents(output.value);
     });
-    if (found == groups.end())
-      groups.emplace_back();
-    (found == groups.end() ? groups.back() : *found).push_back(output);
+    if (found != groups.end())
+      found->push_back(output);
+    else
+      groups.push_back({output});
   }
   return groups;
 }

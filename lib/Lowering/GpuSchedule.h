@@ -40,10 +40,13 @@ struct GpuFrame {
   mlir::Location loc;
   Elements &elements;
   llvm::SmallVector<GpuOutput> outputs;
-  /// The dynamic extents of the arguments as symbols of the launch.
+  /// The dynamic extents of the arguments, of which there are `numSymbols`, and
+  /// those computed for results as symbols of the launch.
   llvm::DenseMap<mlir::Value, mlir::AffineExpr> symbols;
+  unsigned numSymbols = 0;
 
-  /// `extents` multiplied, as the host computes it at the launch.
+  /// `extents` multiplied, as the host computes it at the launch. Sets
+  /// `elements.failedOp` where the host does not know one.
   mlir::AffineExpr hostProduct(llvm::ArrayRef<Extent> extents) const;
   mlir::Value threadId(mlir::gpu::Dimension dim = mlir::gpu::Dimension::x);
   mlir::Value blockId(mlir::gpu::Dimension dim = mlir::gpu::Dimension::x);

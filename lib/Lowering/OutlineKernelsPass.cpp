@@ -204,6 +204,11 @@ func::FuncOp OutlineKernelsPass::functionOf(fuse::KernelOp kernel) {
 }
 
 LogicalResult OutlineKernelsPass::replace(fuse::KernelOp kernel) {
+  // Of an operator that nothing reads.
+  if (launch && kernel.getNumResults() == 0) {
+    kernel.erase();
+    return success();
+  }
   if (failed(checkResults(kernel)))
     return failure();
   if (launch)

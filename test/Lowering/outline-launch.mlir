@@ -87,3 +87,15 @@ func.func @scalar(%x: f32) -> f32 {
   }
   return %y : f32
 }
+
+// -----
+
+// An operator that nothing reads is not launched.
+// CHECK-LABEL: func.func @dead
+// CHECK-NOT:     fuse.launch
+// CHECK:         return
+func.func @dead(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %e = tensor.empty() : tensor<4xf32>
+  %0 = linalg.exp ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+  return %x : tensor<4xf32>
+}
