@@ -48,8 +48,8 @@ MOST_KERNELS = {
     **dict.fromkeys(("conv_bn_relu_b1", "conv_bn_relu_b8"), 1),
     **dict.fromkeys(("softmax", "layernorm", "gelu_chain", "rms_rope"), 1),
     **dict.fromkeys(("residual_block", "mlp"), 2),
-    **dict.fromkeys(("bert_layer", "gpt2_block"), 13),
-    **{"resnet18": 23, "resnet50": 56, "mobilenetv2": 54},
+    **dict.fromkeys(("bert_layer", "gpt2_block"), 9),
+    **{"resnet18": 20, "resnet50": 55, "mobilenetv2": 54},
 }
 #: Models that may move more than the best peer: attention is not one kernel yet.
 NO_BYTE_LIMIT = {"bert_layer", "gpt2_block"}

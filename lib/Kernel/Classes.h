@@ -21,6 +21,7 @@ const KernelClass &pointwiseClass();
 const KernelClass &rowClass();
 const KernelClass &contractionClass();
 const KernelClass &windowClass();
+const KernelClass &siblingsClass();
 
 /// Registers that pointers, indices and bounds of a kernel take besides values:
 /// on a GPU 3 64-bit pointers, 4 indices, 2 bounds and 4 temporaries; a CPU

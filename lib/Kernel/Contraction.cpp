@@ -61,6 +61,11 @@ public:
     return names;
   }
 
+  SmallVector<double, 2> rowsOf(const Group &group) const override {
+    Gemm gemm = gemmOf(group.graph.op(anchorOf(group)));
+    return {gemm.batch, gemm.m};
+  }
+
   std::optional<Decision> match(const Group &group) const override {
     std::optional<unsigned> anchor;
     for (unsigned id : group.ops) {

@@ -24,15 +24,16 @@ void fuse::launch(TileCost &cost, double blocks, const Device &device) {
 
 llvm::ArrayRef<const KernelClass *> fuse::kernelClasses() {
   static const KernelClass *const classes[] = {
-      &pointwiseClass(), &rowClass(), &contractionClass(), &windowClass()};
+      &pointwiseClass(), &rowClass(), &contractionClass(), &windowClass(),
+      &siblingsClass()};
   return classes;
 }
 
-/// The class for the group's heaviest operator.
-static const KernelClass &candidate(const Group &group) {
+llvm::StringRef fuse::siblingsClassName() { return siblingsClass().name(); }
+
+const KernelClass &fuse::classForRoles(llvm::ArrayRef<Role> roles) {
   const KernelClass *kernel = &pointwiseClass();
-  for (unsigned id : group.ops) {
-    Role role = group.node(id).role;
+  for (Role role : roles) {
     if (isHeavy(role))
       return contractionClass();
     if (role == Role::Depthwise || role == Role::Window)
@@ -41,6 +42,16 @@ static const KernelClass &candidate(const Group &group) {
       kernel = &rowClass();
   }
   return *kernel;
+}
+
+/// The class for the group's heaviest operator, or for its parts.
+static const KernelClass &candidate(const Group &group) {
+  if (hasSiblings(group))
+    return siblingsClass();
+  llvm::SmallVector<Role> roles;
+  for (unsigned id : group.ops)
+    roles.push_back(group.node(id).role);
+  return classForRoles(roles);
 }
 
 const KernelClass *fuse::classify(const Group &group, Decision &refusal) {

@@ -11,7 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "fuse/Plan/Planner.h"
+#include "Record.h"
 #include "fuse/Support/RemarkHelpers.h"
 #include "mlir/IR/Remarks.h"
 
@@ -106,6 +106,8 @@ void fuse::planModule(Operation *module, Objective objective) {
     writeVerdicts(facts, decisions);
     writePlan(facts, plan);
     emitEdgeRemarks(facts, decisions, "fuse-plan", keys);
+    writeSiblings(facts, plan.siblings);
     emitKernelRemarks(facts, plan);
+    emitSiblingRemarks(facts, plan.siblings);
   }
 }

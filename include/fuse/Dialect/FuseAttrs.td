@@ -35,6 +35,7 @@ def Fuse_Dialect : Dialect {
     | `fuse.dep` | array of `#fuse.dep`: dependences, copies, effects, consumers |
     | `fuse.boundary` | array of `#fuse.boundary`, one per incoming edge |
     | `fuse.group`, `fuse.tile` | the plan: `#fuse.group`, and on the root `#fuse.tile` |
+    | `fuse.siblings` | the plan: array of `#fuse.sibling`, on the root of the later one |
     | `fuse.recompute` | the plan: the operator is evaluated again in every kernel that reads it |
     | `fuse.folded` | on a convolution: the chain that was folded into it |
     | `fuse.folded_input` | on a convolution: the chain in front that was folded into it |
@@ -141,6 +142,23 @@ def Fuse_BoundaryAttr : Fuse_Attr<"Boundary", "boundary"> {
   let assemblyFormat = [{
     `<` $verdict `,` struct($producer, $operand, $gate, $reason, $when, $via, $numbers, $flip, $numeric, $plan) `>`
   }];
+  let genVerifyDecl = 1;
+}
+
+def Fuse_SiblingAttr : Fuse_Attr<"Sibling", "sibling"> {
+  let summary = "the decision on two kernels that read the same value";
+  let description = [{
+    No edge leads between siblings, so the planner gives each pair that it looked at a record of its own, on the root of the later
+    kernel: whether they share one launch, the `fuse.id` of the earlier kernel's root (`with`), the `gate` and the `reason`, the
+    numbers that were compared and what would flip the decision.
+
+    Example: `#fuse.sibling<keep, with = 3, gate = dependency, reason = "dependency: fusing would make a cycle", flip = "...">`
+  }];
+  let parameters = (ins
+    Fuse_VerdictParam:$verdict, "int64_t":$with, Fuse_GateParam:$gate, Fuse_ReasonParam:$reason,
+    OptionalParameter<"::mlir::DictionaryAttr">:$numbers,
+    OptionalParameter<"::mlir::StringAttr">:$flip);
+  let assemblyFormat = "`<` $verdict `,` struct($with, $gate, $reason, $numbers, $flip) `>`";
   let genVerifyDecl = 1;
 }
 

@@ -25,6 +25,15 @@ def WrapOps : Pass<"fuse-wrap", "::mlir::ModuleOp"> {
   let dependentDialects = ["::fuse::FuseDialect"];
 }
 
+def SplitKernels : Pass<"fuse-split-kernels", "::mlir::ModuleOp"> {
+  let summary = "make a fuse.kernel of each sibling of a fuse.kernel";
+  let description = [{
+    A kernel of class `siblings` becomes one kernel for each of them, of the class that holds it alone. For a CPU, where a launch is a
+    call and what one sibling leaves in the cache the next one finds there.
+  }];
+  let dependentDialects = ["::fuse::FuseDialect"];
+}
+
 def OutlineKernels : Pass<"fuse-outline", "::mlir::ModuleOp"> {
   let summary = "move each fuse.kernel into a private function, identical ones into one";
   let description = [{

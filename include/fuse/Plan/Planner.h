@@ -41,6 +41,13 @@ struct PlannedKernel {
   unsigned root = 0; ///< the operator that carries the tile
 };
 
+/// The decision on two kernels that read the same value, by the root of each
+/// as they stood when it was made.
+struct SiblingRecord {
+  unsigned first, second;
+  Decision decision;
+};
+
 struct Plan {
   /// Cheap operators that no kernel stores: each reader evaluates them again.
   std::vector<unsigned> recomputed;
@@ -51,6 +58,7 @@ struct Plan {
     bool joined;
   };
   std::vector<Outcome> edges; ///< per edge of the facts
+  std::vector<SiblingRecord> siblings;
 };
 
 /// True if `id` is elementwise, without transcendentals, and takes no longer to

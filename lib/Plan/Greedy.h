@@ -1,0 +1,83 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the fuse project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The greedy planner at work: along edges (Greedy.cpp), over chains of several
+// groups (GreedyChains.cpp), over siblings (GreedySiblings.cpp). Private to
+// lib/Plan.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef FUSE_LIB_PLAN_GREEDY_H
+#define FUSE_LIB_PLAN_GREEDY_H
+
+#include "fuse/Plan/GroupOrder.h"
+#include "fuse/Plan/Planner.h"
+
+namespace fuse {
+
+/// A group while planning.
+struct Planning {
+  llvm::SmallVector<unsigned, 4> ops; ///< empty: merged into another
+  const KernelClass *kernel = nullptr;
+  std::optional<TileCost> cost;
+};
+
+class Greedy {
+public:
+  Greedy(const FusionGraph &graph, llvm::ArrayRef<Decision> decisions,
+         const VerdictOptions &options, Objective objective)
+      : graph(graph), decisions(decisions), options(options),
+        objective(objective), limits(limitsOf(options)), order(graph) {}
+  Plan run();
+
+private:
+  using Ops = llvm::SmallVector<unsigned, 4>;
+
+  // Edges.
+  bool isCandidate(unsigned edge);
+  std::optional<double> gainOf(unsigned edge, bool checkCycles = true);
+  std::vector<unsigned> joinAlong(llvm::ArrayRef<unsigned> edges, bool &joined);
+  void joinEdges();
+  void join(unsigned edge);
+  void recompute(unsigned id);
+  bool isRecomputed(unsigned id) const;
+
+  // Siblings.
+  void joinSiblings();
+  void joinReaders(llvm::ArrayRef<unsigned> readers);
+  std::optional<Decision> siblingHazard(llvm::ArrayRef<unsigned> ops);
+  std::optional<Decision> trySiblings(unsigned a, unsigned b);
+  Ops recomputedIn(llvm::ArrayRef<unsigned> ops) const;
+
+  Planning evaluate(Ops ops, Decision &refusal,
+                    llvm::ArrayRef<unsigned> internal = {});
+  double valueOf(const Planning &group) const;
+  Plan result();
+
+  const FusionGraph &graph;
+  llvm::ArrayRef<Decision> decisions;
+  const VerdictOptions &options;
+  Objective objective;
+  Limits limits;
+  std::vector<Planning> groups;
+  GroupOrder order;
+  std::vector<std::string> notes;   ///< per edge: why not
+  std::vector<unsigned> recomputed; ///< ascending
+  std::vector<llvm::SmallVector<unsigned, 2>>
+      edgesOf; ///< per operator: edges that leave it
+  std::vector<SiblingRecord> siblings;
+  /// Pairs of groups that were looked at, by their numbers.
+  llvm::DenseSet<std::pair<unsigned, unsigned>> tried;
+};
+
+/// The heaviest operator of a kernel: it carries the tile.
+unsigned rootOf(const FusionGraph &graph, llvm::ArrayRef<unsigned> ops);
+
+} // namespace fuse
+
+#endif // FUSE_LIB_PLAN_GREEDY_H
