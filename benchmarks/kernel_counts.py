@@ -48,11 +48,9 @@ MOST_KERNELS = {
     **dict.fromkeys(("conv_bn_relu_b1", "conv_bn_relu_b8"), 1),
     **dict.fromkeys(("softmax", "layernorm", "gelu_chain", "rms_rope"), 1),
     **dict.fromkeys(("residual_block", "mlp"), 2),
-    **dict.fromkeys(("bert_layer", "gpt2_block"), 9),
+    **dict.fromkeys(("bert_layer", "gpt2_block"), 7),
     **{"resnet18": 20, "resnet50": 55, "mobilenetv2": 54},
 }
-#: Models that may move more than the best peer: attention is not one kernel yet.
-NO_BYTE_LIMIT = {"bert_layer", "gpt2_block"}
 
 
 class CountError(RuntimeError):
@@ -145,7 +143,7 @@ def exceeded(name: str, results: dict[str, Result], peers: dict[str, Any]) -> li
         wrong.append(f"{name}: arguments and results of {results['time'].bound} bytes, expected {others['bound']} MB")
     best = Decimal(others["best"])
     moved = results["bytes"].moved
-    if name not in NO_BYTE_LIMIT and rounded(moved, best) > best:
+    if rounded(moved, best) > best:
         wrong.append(f"{name}: {moved / 1e6:.3f} MB under objective=bytes, at most {best} MB")
     return wrong
 
@@ -216,7 +214,7 @@ in kernels and objective `bytes` in bytes; below 1 is better than the best.
 {table(counted, peers)}
 Limits that `benchmarks/kernel_counts.py --check` holds: kernels under objective `time`
 {", ".join(f"{name} {most}" for name, most in MOST_KERNELS.items())}; bytes under objective `bytes` at most those of the
-best peer, but for {" and ".join(sorted(NO_BYTE_LIMIT))}, whose attention is not one kernel yet.
+best peer.
 
 Peers, measured {peers["measured"]}; {peers["versions"]}. Their kernels are counted as
 

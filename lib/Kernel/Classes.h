@@ -21,6 +21,7 @@ const KernelClass &pointwiseClass();
 const KernelClass &rowClass();
 const KernelClass &contractionClass();
 const KernelClass &windowClass();
+const KernelClass &attentionClass();
 const KernelClass &siblingsClass();
 
 /// Registers that pointers, indices and bounds of a kernel take besides values:

@@ -24,18 +24,19 @@ void fuse::launch(TileCost &cost, double blocks, const Device &device) {
 
 llvm::ArrayRef<const KernelClass *> fuse::kernelClasses() {
   static const KernelClass *const classes[] = {
-      &pointwiseClass(), &rowClass(), &contractionClass(), &windowClass(),
-      &siblingsClass()};
+      &pointwiseClass(), &rowClass(),       &contractionClass(),
+      &windowClass(),    &attentionClass(), &siblingsClass()};
   return classes;
 }
 
 llvm::StringRef fuse::siblingsClassName() { return siblingsClass().name(); }
+llvm::StringRef fuse::attentionClassName() { return attentionClass().name(); }
 
 const KernelClass &fuse::classForRoles(llvm::ArrayRef<Role> roles) {
   const KernelClass *kernel = &pointwiseClass();
+  if (size_t heavy = llvm::count_if(roles, isHeavy))
+    return heavy == 1 ? contractionClass() : attentionClass();
   for (Role role : roles) {
-    if (isHeavy(role))
-      return contractionClass();
     if (role == Role::Depthwise || role == Role::Window)
       kernel = &windowClass();
     else if (role == Role::Reduction && kernel == &pointwiseClass())

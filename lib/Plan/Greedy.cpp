@@ -62,6 +62,14 @@ double Greedy::valueOf(const Planning &group) const {
   return group.cost->work.dramBytes + 1;
 }
 
+/// What a kernel that does not gain would cost.
+std::string Greedy::lossOf(double loss) const {
+  if (objective == Objective::Time)
+    return "joined kernel would take " + formatNumber(loss * 1e6) +
+           " us longer";
+  return "joined kernel would move " + formatNumber(loss) + " bytes more";
+}
+
 Planning Greedy::evaluate(Ops ops, Decision &refusal,
                           ArrayRef<unsigned> internal) {
   Planning planning;
@@ -83,8 +91,7 @@ Planning Greedy::evaluate(Ops ops, Decision &refusal,
   return planning;
 }
 
-/// Why a group was refused, in a line.
-static std::string noteOf(const Decision &refusal) {
+std::string fuse::noteOf(const Decision &refusal) {
   std::string note = stringifyReason(refusal.reason).str();
   if (refusal.reason == Reason::NoTile)
     for (auto [index, number] : llvm::enumerate(refusal.numbers))
@@ -188,11 +195,7 @@ std::optional<double> Greedy::gainOf(unsigned edge, bool checkCycles) {
   bool forced = decisions[edge].reason == Reason::HintAlways ||
                 decisions[edge].reason == Reason::AllowListed;
   if (gain <= 0 && !forced) {
-    note =
-        objective == Objective::Time
-            ? "joined kernel would take " + formatNumber(-gain * 1e6) +
-                  " us longer"
-            : "joined kernel would move " + formatNumber(-gain) + " bytes more";
+    note = lossOf(-gain);
     return std::nullopt;
   }
   return gain;
@@ -281,6 +284,7 @@ Plan Greedy::run() {
   for (unsigned edge = 0; edge < decisions.size(); ++edge)
     edgesOf[graph.facts.edges[edge].producer].push_back(edge);
   joinEdges();
+  joinChains();
   for (unsigned id = 0; id < count; ++id)
     recompute(id);
   joinSiblings();

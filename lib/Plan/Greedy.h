@@ -47,6 +47,14 @@ private:
   void recompute(unsigned id);
   bool isRecomputed(unsigned id) const;
 
+  // Chains.
+  void joinChains();
+  void joinChainsTo(unsigned last);
+  bool tryChain(Ops chain);
+  void noteChain(llvm::ArrayRef<unsigned> ops, const std::string &why);
+  bool isHeavyGroup(unsigned group) const;
+  Ops producersOf(unsigned group) const;
+
   // Siblings.
   void joinSiblings();
   void joinReaders(llvm::ArrayRef<unsigned> readers);
@@ -57,6 +65,7 @@ private:
   Planning evaluate(Ops ops, Decision &refusal,
                     llvm::ArrayRef<unsigned> internal = {});
   double valueOf(const Planning &group) const;
+  std::string lossOf(double loss) const;
   Plan result();
 
   const FusionGraph &graph;
@@ -74,6 +83,9 @@ private:
   /// Pairs of groups that were looked at, by their numbers.
   llvm::DenseSet<std::pair<unsigned, unsigned>> tried;
 };
+
+/// Why a group was refused, in a line.
+std::string noteOf(const Decision &refusal);
 
 /// The heaviest operator of a kernel: it carries the tile.
 unsigned rootOf(const FusionGraph &graph, llvm::ArrayRef<unsigned> ops);

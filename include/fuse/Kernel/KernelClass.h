@@ -75,8 +75,10 @@ llvm::ArrayRef<const KernelClass *> kernelClasses();
 /// The class for operators of these roles that read each other.
 const KernelClass &classForRoles(llvm::ArrayRef<Role> roles);
 
-/// The name of the class of kernels that share one launch.
+/// Names of classes whose kernels hold several contractions: those that share
+/// one launch, and those that read each other.
 llvm::StringRef siblingsClassName();
+llvm::StringRef attentionClassName();
 
 /// The parts of `group` that do not read each other, each with what it
 /// evaluates again of `internal`; `group` itself if there is just one.
