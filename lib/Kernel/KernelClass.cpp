@@ -24,13 +24,14 @@ void fuse::launch(TileCost &cost, double blocks, const Device &device) {
 
 llvm::ArrayRef<const KernelClass *> fuse::kernelClasses() {
   static const KernelClass *const classes[] = {
-      &pointwiseClass(), &rowClass(),       &contractionClass(),
-      &windowClass(),    &attentionClass(), &siblingsClass()};
+      &pointwiseClass(), &rowClass(),   &contractionClass(), &windowClass(),
+      &attentionClass(), &chainClass(), &siblingsClass()};
   return classes;
 }
 
 llvm::StringRef fuse::siblingsClassName() { return siblingsClass().name(); }
 llvm::StringRef fuse::attentionClassName() { return attentionClass().name(); }
+llvm::StringRef fuse::chainClassName() { return chainClass().name(); }
 
 const KernelClass &fuse::classForRoles(llvm::ArrayRef<Role> roles) {
   const KernelClass *kernel = &pointwiseClass();
@@ -52,7 +53,13 @@ static const KernelClass &candidate(const Group &group) {
   llvm::SmallVector<Role> roles;
   for (unsigned id : group.ops)
     roles.push_back(group.node(id).role);
-  return classForRoles(roles);
+  const KernelClass &kernel = classForRoles(roles);
+  bool others = llvm::any_of(roles, [](Role role) {
+    return !isHeavy(role) && role != Role::Elementwise;
+  });
+  if (&kernel == &contractionClass() && others && !stagesOf(group).empty())
+    return chainClass();
+  return kernel;
 }
 
 const KernelClass *fuse::classify(const Group &group, Decision &refusal) {

@@ -6,11 +6,14 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// fuse-split-kernels: siblings to a kernel each.
+// fuse-split-kernels: siblings, and the parts of a chain, to a kernel each.
 //
 //   q, k = fuse.kernel "siblings" (x, wq, wk) { q = matmul; k = matmul }
 //     ==>   q = fuse.kernel "contraction" (x, wq) { q = matmul }
 //           k = fuse.kernel "contraction" (x, wk) { k = matmul }
+//   y = fuse.kernel "chain" (x, f, w) { d = depthwise; y = conv }
+//     ==>   d = fuse.kernel "window" (x, f) { d = depthwise }
+//           y = fuse.kernel "contraction" (d, w) { y = conv }
 //
 // For a machine on which a launch is a call, and where the caches are shared by
 // what runs one after the other.
@@ -31,23 +34,32 @@ namespace fuse {
 using namespace mlir;
 
 namespace {
-/// Operations of a kernel's body that results are computed by, in order.
+/// Operations of a kernel's body, in order.
 using Slice = llvm::SetVector<Operation *>;
 
 /// The results of one sibling, by number.
 using Results = SmallVector<unsigned, 2>;
 } // namespace
 
-static Slice sliceOf(fuse::KernelOp kernel, ArrayRef<unsigned> results) {
-  Block *body = &kernel.getBody().front();
-  auto yield = cast<fuse::YieldOp>(body->getTerminator());
-  SmallVector<Value> worklist;
-  for (unsigned result : results)
-    worklist.push_back(yield.getValues()[result]);
+static Block *bodyOf(fuse::KernelOp kernel) {
+  return &kernel.getBody().front();
+}
+
+static ValueRange yieldedBy(fuse::KernelOp kernel) {
+  return cast<fuse::YieldOp>(bodyOf(kernel)->getTerminator()).getValues();
+}
+
+/// What `values` are computed by, up to what `known` holds.
+static Slice sliceOf(fuse::KernelOp kernel, ArrayRef<Value> values,
+                     const IRMapping &known = {}) {
+  Block *body = bodyOf(kernel);
+  SmallVector<Value> worklist(values);
   llvm::DenseSet<Operation *> found;
   while (!worklist.empty()) {
-    Operation *op = worklist.pop_back_val().getDefiningOp();
-    if (op && op->getBlock() == body && found.insert(op).second)
+    Value value = worklist.pop_back_val();
+    Operation *op = value.getDefiningOp();
+    if (op && op->getBlock() == body && !known.contains(value) &&
+        found.insert(op).second)
       llvm::append_range(worklist, fuse::usedValues(op));
   }
   Slice slice;
@@ -55,6 +67,98 @@ static Slice sliceOf(fuse::KernelOp kernel, ArrayRef<unsigned> results) {
     if (found.contains(&op))
       slice.insert(&op);
   return slice;
+}
+
+/// The role of an operator; nothing for glue and inits.
+static std::optional<fuse::Role> roleOf(Operation *op) {
+  auto structured = dyn_cast<linalg::LinalgOp>(op);
+  if (!structured || !fuse::isOperator(op))
+    return std::nullopt;
+  return fuse::roleOf(structured);
+}
+
+/// True for an operator with a window or a reduction.
+static bool sums(Operation *op) {
+  std::optional<fuse::Role> role = roleOf(op);
+  return role && *role != fuse::Role::Elementwise;
+}
+
+/// The windows and reductions in front of the only contraction of `slice`, with
+/// what is between them and that; nothing if it is no chain.
+static Slice stageOf(fuse::KernelOp kernel, const Slice &slice) {
+  Operation *anchor = nullptr;
+  for (Operation *op : slice) {
+    std::optional<fuse::Role> role = roleOf(op);
+    if (!role || !fuse::isHeavy(*role))
+      continue;
+    if (anchor)
+      return {};
+    anchor = op;
+  }
+  Slice stage;
+  if (!anchor)
+    return stage;
+  llvm::DenseSet<Operation *> behind;
+  for (Operation *op :
+       sliceOf(kernel, llvm::to_vector_of<Value>(anchor->getOperands()))) {
+    bool reads = llvm::any_of(fuse::usedValues(op), [&](Value value) {
+      return behind.contains(value.getDefiningOp());
+    });
+    if (!reads && !sums(op))
+      continue;
+    behind.insert(op);
+    if (roleOf(op))
+      stage.insert(op);
+  }
+  return stage;
+}
+
+static StringRef classOf(fuse::KernelOp kernel, const Slice &slice) {
+  if (!stageOf(kernel, slice).empty())
+    return fuse::chainClassName();
+  SmallVector<fuse::Role> roles;
+  for (Operation *op : slice)
+    if (std::optional<fuse::Role> role = roleOf(op))
+      roles.push_back(*role);
+  return fuse::classForRoles(roles).name();
+}
+
+/// Makes, in front of `kernel`, a kernel that computes `values` of its body
+/// from its inputs and from what `known` maps to, and adds its results to
+/// `known`.
+static fuse::KernelOp extract(fuse::KernelOp kernel, ArrayRef<Value> values,
+                              IRMapping &known) {
+  OpBuilder builder(kernel);
+  Slice slice = sliceOf(kernel, values, known);
+  llvm::SetVector<Value> inside;
+  for (Operation *op : slice)
+    for (Value value : fuse::usedValues(op))
+      if (value.getParentBlock() == bodyOf(kernel) &&
+          (isa<BlockArgument>(value) || known.contains(value)))
+        inside.insert(value);
+  SmallVector<Value> inputs;
+  for (Value value : inside) {
+    auto argument = dyn_cast<BlockArgument>(value);
+    inputs.push_back(known.lookupOrNull(value));
+    if (!inputs.back())
+      inputs.back() = kernel.getInputs()[argument.getArgNumber()];
+  }
+  auto part = fuse::KernelOp::create(
+      builder, kernel.getLoc(), TypeRange(ValueRange(values)), inputs,
+      builder.getStringAttr(classOf(kernel, slice)), kernel.getTileAttr());
+  Block *body = builder.createBlock(&part.getBody());
+  IRMapping mapping;
+  for (Value value : inside)
+    mapping.map(value, body->addArgument(value.getType(), value.getLoc()));
+  for (Operation *op : slice)
+    builder.clone(*op, mapping);
+  SmallVector<Value> yielded;
+  for (Value value : values)
+    yielded.push_back(mapping.lookup(value));
+  fuse::YieldOp::create(builder, kernel.getLoc(), yielded);
+  for (auto [value, result] : llvm::zip_equal(values, part.getOutputs()))
+    known.map(value, result);
+  return part;
 }
 
 /// Results that share an operator belong to one sibling; what each sibling
@@ -65,7 +169,7 @@ static SmallVector<Results> siblingsOf(fuse::KernelOp kernel) {
   llvm::DenseMap<Operation *, unsigned> owner;
   for (unsigned result = 0; result < count; ++result) {
     classes.insert(result);
-    for (Operation *op : sliceOf(kernel, {result})) {
+    for (Operation *op : sliceOf(kernel, {yieldedBy(kernel)[result]})) {
       if (!fuse::isOperator(op) || op->hasAttr(fuse::names::kRecompute))
         continue;
       auto [known, isNew] = owner.try_emplace(op, result);
@@ -82,61 +186,52 @@ static SmallVector<Results> siblingsOf(fuse::KernelOp kernel) {
   return siblings;
 }
 
-/// Makes the kernel of one sibling in front of `kernel`.
-static void split(fuse::KernelOp kernel, ArrayRef<unsigned> results) {
-  OpBuilder builder(kernel);
-  Slice slice = sliceOf(kernel, results);
-  Block &body = kernel.getBody().front();
-  auto yield = cast<fuse::YieldOp>(body.getTerminator());
-  llvm::SetVector<Value> arguments;
-  SmallVector<fuse::Role> roles;
-  for (Operation *op : slice) {
-    for (Value value : fuse::usedValues(op))
-      if (isa<BlockArgument>(value) && value.getParentBlock() == &body)
-        arguments.insert(value);
-    if (auto structured = dyn_cast<linalg::LinalgOp>(op);
-        structured && fuse::isOperator(op))
-      roles.push_back(fuse::roleOf(structured));
+static void splitSiblings(fuse::KernelOp kernel,
+                          SmallVectorImpl<fuse::KernelOp> &parts) {
+  for (const Results &results : siblingsOf(kernel)) {
+    SmallVector<Value> values;
+    for (unsigned result : results)
+      values.push_back(yieldedBy(kernel)[result]);
+    IRMapping none;
+    fuse::KernelOp part = extract(kernel, values, none);
+    for (auto [result, value] : llvm::zip_equal(results, part.getOutputs()))
+      kernel.getOutputs()[result].replaceAllUsesWith(value);
+    parts.push_back(part);
   }
-  SmallVector<Value> inputs;
-  for (Value argument : arguments)
-    inputs.push_back(
-        kernel.getInputs()[cast<BlockArgument>(argument).getArgNumber()]);
-  SmallVector<Type> types;
-  for (unsigned result : results)
-    types.push_back(kernel.getOutputs()[result].getType());
-  auto sibling = fuse::KernelOp::create(
-      builder, kernel.getLoc(), types, inputs,
-      builder.getStringAttr(fuse::classForRoles(roles).name()),
-      kernel.getTileAttr());
-  Block *inside = builder.createBlock(&sibling.getBody());
-  IRMapping mapping;
-  for (Value argument : arguments)
-    mapping.map(argument,
-                inside->addArgument(argument.getType(), argument.getLoc()));
-  for (Operation *op : slice)
-    builder.clone(*op, mapping);
-  SmallVector<Value> yielded;
-  for (unsigned result : results)
-    yielded.push_back(mapping.lookupOrDefault(yield.getValues()[result]));
-  fuse::YieldOp::create(builder, yield.getLoc(), yielded);
-  for (auto [result, value] : llvm::zip_equal(results, sibling.getOutputs()))
-    kernel.getOutputs()[result].replaceAllUsesWith(value);
+  kernel.erase();
+}
+
+static void splitChain(fuse::KernelOp kernel) {
+  SmallVector<Value> all(yieldedBy(kernel));
+  Slice stage = stageOf(kernel, sliceOf(kernel, all));
+  SmallVector<Value> held;
+  for (Operation *op : stage)
+    for (Value result : op->getResults())
+      if (llvm::any_of(result.getUsers(),
+                       [&](Operation *user) { return !stage.contains(user); }))
+        held.push_back(result);
+  IRMapping known;
+  extract(kernel, held, known);
+  fuse::KernelOp rest = extract(kernel, all, known);
+  kernel->replaceAllUsesWith(rest.getOutputs());
+  kernel.erase();
 }
 
 namespace {
 struct SplitKernelsPass : fuse::impl::SplitKernelsBase<SplitKernelsPass> {
   void runOnOperation() override {
-    SmallVector<fuse::KernelOp> kernels;
+    SmallVector<fuse::KernelOp> siblings, chains;
     getOperation()->walk([&](fuse::KernelOp kernel) {
       if (kernel.getKernelClass() == fuse::siblingsClassName())
-        kernels.push_back(kernel);
+        siblings.push_back(kernel);
+      else
+        chains.push_back(kernel);
     });
-    for (fuse::KernelOp kernel : kernels) {
-      for (const Results &results : siblingsOf(kernel))
-        split(kernel, results);
-      kernel.erase();
-    }
+    for (fuse::KernelOp kernel : siblings)
+      splitSiblings(kernel, chains);
+    for (fuse::KernelOp kernel : chains)
+      if (kernel.getKernelClass() == fuse::chainClassName())
+        splitChain(kernel);
   }
 };
 } // namespace

@@ -75,10 +75,11 @@ llvm::ArrayRef<const KernelClass *> kernelClasses();
 /// The class for operators of these roles that read each other.
 const KernelClass &classForRoles(llvm::ArrayRef<Role> roles);
 
-/// Names of classes whose kernels hold several contractions: those that share
-/// one launch, and those that read each other.
+/// Names of classes whose kernels hold several loop nests with a reduction of
+/// their own: those that share one launch, and those that read each other.
 llvm::StringRef siblingsClassName();
 llvm::StringRef attentionClassName();
+llvm::StringRef chainClassName();
 
 /// The parts of `group` that do not read each other, each with what it
 /// evaluates again of `internal`; `group` itself if there is just one.

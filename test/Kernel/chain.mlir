@@ -1,0 +1,135 @@
+// RUN: fuse-opt %s -split-input-file --fuse-boundary --fuse-plan=objective=bytes --fuse-verify-plan --fuse-explain -o /dev/null 2>&1 | FileCheck %s
+// RUN: fuse-opt %s -split-input-file --fuse-boundary --fuse-greedy=objective=bytes --fuse-split-kernels | FileCheck %s --check-prefix=SPLIT
+
+// A depthwise convolution, its activation and the 1x1 convolution that reads it: one kernel. Split again, the activation goes
+// with the depthwise convolution.
+// CHECK: function @depthwise
+// CHECK: kernel 0 chain (planned): depthwise_conv_2d_nchw_chw, exp, conv_2d_nchw_fchw
+// SPLIT-LABEL: @depthwise
+// SPLIT: fuse.kernel "window" {{.*}} (%arg0, %arg1)
+// SPLIT: depthwise_conv_2d_nchw_chw
+// SPLIT: linalg.exp
+// SPLIT: fuse.kernel "contraction" {{.*}} (%{{[0-9]+}}, %arg2)
+// SPLIT: conv_2d_nchw_fchw
+func.func @depthwise(%x: tensor<1x96x34x34xf32>, %f: tensor<96x3x3xf32>, %w: tensor<24x96x1x1xf32>) -> tensor<1x24x32x32xf32> {
+  %z = arith.constant 0.0 : f32
+  %d0 = tensor.empty() : tensor<1x96x32x32xf32>
+  %d1 = linalg.fill ins(%z : f32) outs(%d0 : tensor<1x96x32x32xf32>) -> tensor<1x96x32x32xf32>
+  %d = linalg.depthwise_conv_2d_nchw_chw ins(%x, %f : tensor<1x96x34x34xf32>, tensor<96x3x3xf32>) outs(%d1 : tensor<1x96x32x32xf32>) -> tensor<1x96x32x32xf32>
+  %e = linalg.exp ins(%d : tensor<1x96x32x32xf32>) outs(%d0 : tensor<1x96x32x32xf32>) -> tensor<1x96x32x32xf32>
+  %y0 = tensor.empty() : tensor<1x24x32x32xf32>
+  %y1 = linalg.fill ins(%z : f32) outs(%y0 : tensor<1x24x32x32xf32>) -> tensor<1x24x32x32xf32>
+  %y = linalg.conv_2d_nchw_fchw ins(%e, %w : tensor<1x96x32x32xf32>, tensor<24x96x1x1xf32>) outs(%y1 : tensor<1x24x32x32xf32>) -> tensor<1x24x32x32xf32>
+  return %y : tensor<1x24x32x32xf32>
+}
+
+// -----
+
+// With 65536 channels not even one pixel of all of them fits: refused, with the numbers.
+// CHECK: function @channels
+// CHECK: #0 depthwise_conv_2d_nchw_chw -> #1 conv_2d_nchw_fchw:0 {{ *}}keep {{ *}}resource: no tile of the fused kernel fits
+// CHECK-NEXT: registers={{[0-9.]+}}, register_limit=255, shared_bytes=266240, shared_limit=166912
+// CHECK-NOT: chain
+func.func @channels(%x: tensor<1x65536x10x10xf32>, %f: tensor<65536x3x3xf32>, %w: tensor<24x65536x1x1xf32>) -> tensor<1x24x8x8xf32> {
+  %z = arith.constant 0.0 : f32
+  %d0 = tensor.empty() : tensor<1x65536x8x8xf32>
+  %d1 = linalg.fill ins(%z : f32) outs(%d0 : tensor<1x65536x8x8xf32>) -> tensor<1x65536x8x8xf32>
+  %d = linalg.depthwise_conv_2d_nchw_chw ins(%x, %f : tensor<1x65536x10x10xf32>, tensor<65536x3x3xf32>) outs(%d1 : tensor<1x65536x8x8xf32>) -> tensor<1x65536x8x8xf32>
+  %y0 = tensor.empty() : tensor<1x24x8x8xf32>
+  %y1 = linalg.fill ins(%z : f32) outs(%y0 : tensor<1x24x8x8xf32>) -> tensor<1x24x8x8xf32>
+  %y = linalg.conv_2d_nchw_fchw ins(%d, %w : tensor<1x65536x8x8xf32>, tensor<24x65536x1x1xf32>) outs(%y1 : tensor<1x24x8x8xf32>) -> tensor<1x24x8x8xf32>
+  return %y : tensor<1x24x8x8xf32>
+}
+
+// -----
+
+// A 5x5 convolution behind reads a halo: a pixel needs 25 of all 4096 channels, which do not fit either.
+// CHECK: function @halo
+// CHECK: keep {{ *}}resource: no tile of the fused kernel fits
+// CHECK-NEXT: registers={{[0-9.]+}}, register_limit=255, shared_bytes=413696, shared_limit=166912
+// CHECK-NOT: chain
+func.func @halo(%x: tensor<1x4096x14x14xf32>, %f: tensor<4096x3x3xf32>, %w: tensor<24x4096x5x5xf32>) -> tensor<1x24x8x8xf32> {
+  %z = arith.constant 0.0 : f32
+  %d0 = tensor.empty() : tensor<1x4096x12x12xf32>
+  %d1 = linalg.fill ins(%z : f32) outs(%d0 : tensor<1x4096x12x12xf32>) -> tensor<1x4096x12x12xf32>
+  %d = linalg.depthwise_conv_2d_nchw_chw ins(%x, %f : tensor<1x4096x14x14xf32>, tensor<4096x3x3xf32>) outs(%d1 : tensor<1x4096x12x12xf32>) -> tensor<1x4096x12x12xf32>
+  %y0 = tensor.empty() : tensor<1x24x8x8xf32>
+  %y1 = linalg.fill ins(%z : f32) outs(%y0 : tensor<1x24x8x8xf32>) -> tensor<1x24x8x8xf32>
+  %y = linalg.conv_2d_nchw_fchw ins(%d, %w : tensor<1x4096x12x12xf32>, tensor<24x4096x5x5xf32>) outs(%y1 : tensor<1x24x8x8xf32>) -> tensor<1x24x8x8xf32>
+  return %y : tensor<1x24x8x8xf32>
+}
+
+// -----
+
+// The depthwise result is returned too: a block does not store what it computes for its tile.
+// CHECK: function @returned
+// CHECK: keep {{ *}}profile: prologue has readers outside the kernel
+// CHECK-NOT: chain
+func.func @returned(%x: tensor<1x96x34x34xf32>, %f: tensor<96x3x3xf32>, %w: tensor<24x96x1x1xf32>) -> (tensor<1x24x32x32xf32>, tensor<1x96x32x32xf32>) {
+  %z = arith.constant 0.0 : f32
+  %d0 = tensor.empty() : tensor<1x96x32x32xf32>
+  %d1 = linalg.fill ins(%z : f32) outs(%d0 : tensor<1x96x32x32xf32>) -> tensor<1x96x32x32xf32>
+  %d = linalg.depthwise_conv_2d_nchw_chw ins(%x, %f : tensor<1x96x34x34xf32>, tensor<96x3x3xf32>) outs(%d1 : tensor<1x96x32x32xf32>) -> tensor<1x96x32x32xf32>
+  %y0 = tensor.empty() : tensor<1x24x32x32xf32>
+  %y1 = linalg.fill ins(%z : f32) outs(%y0 : tensor<1x24x32x32xf32>) -> tensor<1x24x32x32xf32>
+  %y = linalg.conv_2d_nchw_fchw ins(%d, %w : tensor<1x96x32x32xf32>, tensor<24x96x1x1xf32>) outs(%y1 : tensor<1x24x32x32xf32>) -> tensor<1x24x32x32xf32>
+  return %y, %d : tensor<1x24x32x32xf32>, tensor<1x96x32x32xf32>
+}
+
+// -----
+
+#x = affine_map<(c, h, w) -> (c, h, w)>
+#c = affine_map<(c, h, w) -> (c)>
+
+// The mean over an image, and the linear layer that reads it.
+// CHECK: function @pool
+// CHECK: kernel 0 chain (planned): generic(addf), matmul
+// SPLIT-LABEL: @pool
+// SPLIT: fuse.kernel "row" {{.*}} (%arg0)
+// SPLIT: fuse.kernel "contraction"
+func.func @pool(%x: tensor<64x7x7xf32>, %w: tensor<64x100xf32>) -> tensor<1x100xf32> {
+  %z = arith.constant 0.0 : f32
+  %p0 = tensor.empty() : tensor<64xf32>
+  %p1 = linalg.fill ins(%z : f32) outs(%p0 : tensor<64xf32>) -> tensor<64xf32>
+  %p = linalg.generic {indexing_maps = [#x, #c], iterator_types = ["parallel", "reduction", "reduction"]} ins(%x : tensor<64x7x7xf32>) outs(%p1 : tensor<64xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = arith.addf %a, %o : f32
+    linalg.yield %r : f32
+  } -> tensor<64xf32>
+  %m = tensor.expand_shape %p [[0, 1]] output_shape [1, 64] : tensor<64xf32> into tensor<1x64xf32>
+  %y0 = tensor.empty() : tensor<1x100xf32>
+  %y1 = linalg.fill ins(%z : f32) outs(%y0 : tensor<1x100xf32>) -> tensor<1x100xf32>
+  %y = linalg.matmul ins(%m, %w : tensor<1x64xf32>, tensor<64x100xf32>) outs(%y1 : tensor<1x100xf32>) -> tensor<1x100xf32>
+  return %y : tensor<1x100xf32>
+}
+
+// -----
+
+#x = affine_map<(m, k) -> (m, k)>
+#m = affine_map<(m, k) -> (m)>
+
+// A sum of each row that scales the row: its result is no element that is multiplied.
+// CHECK: function @norm
+// CHECK: plan: profile: no kernel class chains these loop nests
+// CHECK: kernel 0 row (planned): generic(addf)
+// CHECK: kernel 1 contraction (planned): generic(divf), matmul
+func.func @norm(%x: tensor<64x64xf32>, %w: tensor<64x100xf32>) -> tensor<64x100xf32> {
+  %z = arith.constant 0.0 : f32
+  %p0 = tensor.empty() : tensor<64xf32>
+  %p1 = linalg.fill ins(%z : f32) outs(%p0 : tensor<64xf32>) -> tensor<64xf32>
+  %p = linalg.generic {indexing_maps = [#x, #m], iterator_types = ["parallel", "reduction"]} ins(%x : tensor<64x64xf32>) outs(%p1 : tensor<64xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = arith.addf %a, %o : f32
+    linalg.yield %r : f32
+  } -> tensor<64xf32>
+  %n0 = tensor.empty() : tensor<64x64xf32>
+  %n = linalg.generic {indexing_maps = [#x, #m, #x], iterator_types = ["parallel", "parallel"]} ins(%x, %p : tensor<64x64xf32>, tensor<64xf32>) outs(%n0 : tensor<64x64xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %r = arith.divf %a, %b : f32
+    linalg.yield %r : f32
+  } -> tensor<64x64xf32>
+  %y0 = tensor.empty() : tensor<64x100xf32>
+  %y1 = linalg.fill ins(%z : f32) outs(%y0 : tensor<64x100xf32>) -> tensor<64x100xf32>
+  %y = linalg.matmul ins(%n, %w : tensor<64x64xf32>, tensor<64x100xf32>) outs(%y1 : tensor<64x100xf32>) -> tensor<64x100xf32>
+  return %y : tensor<64x100xf32>
+}
