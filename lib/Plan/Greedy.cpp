@@ -38,10 +38,8 @@ Limits fuse::limitsOf(const VerdictOptions &options) {
           options.device.sharedPerBlock * options.boundary};
 }
 
-/// Joined or not, an edge is no candidate where fusing is not known to be
-/// right, where the user says no, or where it would move work out of the
-/// preparation.
-bool Greedy::isCandidate(unsigned edge) {
+bool fuse::isCandidate(const FusionGraph &graph, ArrayRef<Decision> decisions,
+                       unsigned edge) {
   const Decision &decision = decisions[edge];
   if (graph.facts.edges[edge].onMemory)
     return false;
@@ -54,12 +52,9 @@ bool Greedy::isCandidate(unsigned edge) {
          decision.reason != Reason::ComputedOnce;
 }
 
-double Greedy::valueOf(const Planning &group) const {
-  if (objective == Objective::Time)
-    return group.cost->estimate.seconds;
-  // A kernel more is worth a byte: of two plans with equal bytes the one with
-  // fewer kernels wins.
-  return group.cost->work.dramBytes + 1;
+double fuse::valueOf(const TileCost &cost, Objective objective) {
+  return objective == Objective::Time ? cost.estimate.seconds
+                                      : cost.work.dramBytes + 1;
 }
 
 /// What a kernel that does not gain would cost.
@@ -147,6 +142,25 @@ void Greedy::recompute(unsigned id) {
   recomputed.push_back(id);
 }
 
+/// Why an edge from group `a` to `b` may not be inside of the joined kernel.
+std::optional<std::string> Greedy::refusedInside(const Planning &a,
+                                                 const Planning &b,
+                                                 const Planning &joined) const {
+  for (unsigned id : a.ops)
+    for (unsigned edge : edgesOf[id]) {
+      if (!std::binary_search(b.ops.begin(), b.ops.end(),
+                              graph.facts.edges[edge].consumer))
+        continue;
+      if (!isCandidate(edge))
+        return stringifyReason(decisions[edge].reason).str();
+      // A row kernel evaluates a row's statistic once and keeps it.
+      if (decisions[edge].reason == Reason::Recomputed &&
+          !joined.kernel->keepsBroadcasts())
+        return "producer would be recomputed";
+    }
+  return std::nullopt;
+}
+
 /// Gain of joining the groups at both ends of an edge; nothing, with a note, if
 /// they cannot be joined.
 std::optional<double> Greedy::gainOf(unsigned edge, bool checkCycles) {
@@ -180,10 +194,8 @@ std::optional<double> Greedy::gainOf(unsigned edge, bool checkCycles) {
     note = noteOf(refusal);
     return std::nullopt;
   }
-  // A row kernel evaluates a row's statistic once and keeps it.
-  if (decisions[edge].reason == Reason::Recomputed &&
-      !joined.kernel->keepsBroadcasts()) {
-    note = "producer would be recomputed";
+  if (std::optional<std::string> refused = refusedInside(a, b, joined)) {
+    note = *refused;
     return std::nullopt;
   }
   if (checkCycles && order.wouldMakeCycle(order.groupOf(e.producer),
@@ -291,67 +303,12 @@ Plan Greedy::run() {
   return result();
 }
 
-/// The heaviest operator of a kernel: it carries the tile.
-unsigned fuse::rootOf(const FusionGraph &graph, ArrayRef<unsigned> ops) {
-  unsigned root = ops.back();
-  double most = -1;
-  for (unsigned id : ops) {
-    double weight = graph.nodes[id].role == Role::Elementwise
-                        ? 0
-                        : graph.nodes[id].flops + 1;
-    if (weight > most) {
-      most = weight;
-      root = id;
-    }
-  }
-  return root;
-}
-
 Plan Greedy::result() {
-  Plan plan;
-  plan.recomputed = recomputed;
+  std::vector<unsigned> groupOf;
+  for (unsigned id = 0; id < graph.nodes.size(); ++id)
+    groupOf.push_back(order.groupOf(id));
+  Plan plan = makePlan(graph, groupOf, groups, recomputed, notes);
   plan.siblings = siblings;
-  std::vector<int> number(groups.size(), -1);
-  for (unsigned id = 0; id < graph.nodes.size(); ++id) {
-    unsigned index = order.groupOf(id);
-    if (number[index] >= 0 || isRecomputed(id))
-      continue;
-    number[index] = plan.kernels.size();
-    PlannedKernel kernel;
-    kernel.ops = groups[index].ops;
-    if (groups[index].cost) {
-      kernel.kernel = groups[index].kernel;
-      kernel.cost = *groups[index].cost;
-    }
-    kernel.root = rootOf(graph, kernel.ops);
-    plan.kernels.push_back(std::move(kernel));
-  }
-  for (unsigned edge = 0; edge < decisions.size(); ++edge) {
-    const Edge &e = graph.facts.edges[edge];
-    if (isRecomputed(e.consumer)) {
-      plan.edges.push_back(
-          {"consumer is evaluated again by its readers", false});
-      continue;
-    }
-    if (isRecomputed(e.producer)) {
-      plan.edges.push_back(
-          {"recomputed in kernel " +
-               std::to_string(number[order.groupOf(e.consumer)]),
-           true});
-      continue;
-    }
-    int a = number[order.groupOf(e.producer)],
-        b = number[order.groupOf(e.consumer)];
-    std::string note = notes[edge];
-    if (a == b)
-      note = "in kernel " + std::to_string(a);
-    else if (!plan.kernels[a].kernel || !plan.kernels[b].kernel)
-      note = "one side has no kernel class or tile";
-    else if (note.empty())
-      note =
-          "between kernels " + std::to_string(a) + " and " + std::to_string(b);
-    plan.edges.push_back({std::move(note), a == b});
-  }
   return plan;
 }
 

@@ -27,6 +27,29 @@ struct Planning {
   std::optional<TileCost> cost;
 };
 
+/// Plan of `groups`, where `groupOf` says which holds an operator, and `notes`
+/// per edge why its ends are apart.
+Plan makePlan(const FusionGraph &graph, llvm::ArrayRef<unsigned> groupOf,
+              llvm::ArrayRef<Planning> groups,
+              llvm::ArrayRef<unsigned> recomputed,
+              llvm::ArrayRef<std::string> notes);
+
+/// False for an edge that may not be inside of a kernel: where fusing is not
+/// known to be right, where the user says no, or where it would move work out
+/// of the preparation.
+bool isCandidate(const FusionGraph &graph, llvm::ArrayRef<Decision> decisions,
+                 unsigned edge);
+
+/// What speaks against one launch for `ops`, some of which do not read each
+/// other, whatever their class.
+std::optional<Decision> siblingHazard(const FusionGraph &graph,
+                                      llvm::ArrayRef<unsigned> ops);
+
+/// What a planner minimises of a kernel: seconds, or bytes, of which a kernel
+/// more is worth one: of two plans with equal bytes the one with fewer kernels
+/// wins.
+double valueOf(const TileCost &cost, Objective objective);
+
 class Greedy {
 public:
   Greedy(const FusionGraph &graph, llvm::ArrayRef<Decision> decisions,
@@ -39,8 +62,12 @@ private:
   using Ops = llvm::SmallVector<unsigned, 4>;
 
   // Edges.
-  bool isCandidate(unsigned edge);
+  bool isCandidate(unsigned edge) const {
+    return fuse::isCandidate(graph, decisions, edge);
+  }
   std::optional<double> gainOf(unsigned edge, bool checkCycles = true);
+  std::optional<std::string> refusedInside(const Planning &a, const Planning &b,
+                                           const Planning &joined) const;
   std::vector<unsigned> joinAlong(llvm::ArrayRef<unsigned> edges, bool &joined);
   void joinEdges();
   void join(unsigned edge);
@@ -58,13 +85,14 @@ private:
   // Siblings.
   void joinSiblings();
   void joinReaders(llvm::ArrayRef<unsigned> readers);
-  std::optional<Decision> siblingHazard(llvm::ArrayRef<unsigned> ops);
   std::optional<Decision> trySiblings(unsigned a, unsigned b);
   Ops recomputedIn(llvm::ArrayRef<unsigned> ops) const;
 
   Planning evaluate(Ops ops, Decision &refusal,
                     llvm::ArrayRef<unsigned> internal = {});
-  double valueOf(const Planning &group) const;
+  double valueOf(const Planning &group) const {
+    return fuse::valueOf(*group.cost, objective);
+  }
   std::string lossOf(double loss) const;
   Plan result();
 

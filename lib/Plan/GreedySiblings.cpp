@@ -34,8 +34,8 @@ Greedy::Ops Greedy::recomputedIn(ArrayRef<unsigned> ops) const {
   return found;
 }
 
-/// What speaks against one launch for `ops` whatever their class.
-std::optional<Decision> Greedy::siblingHazard(ArrayRef<unsigned> ops) {
+std::optional<Decision> fuse::siblingHazard(const FusionGraph &graph,
+                                            ArrayRef<unsigned> ops) {
   const FunctionFacts &facts = graph.facts;
   Operation *first = facts.operators[ops.front()].op;
   bool prepared = graph.nodes[ops.front()].fromParameters;
@@ -79,7 +79,7 @@ std::optional<Decision> Greedy::trySiblings(unsigned a, unsigned b) {
       traffic.inputs + traffic.outputs > kMostKernelArguments ||
       !hasSiblings(group))
     return std::nullopt;
-  if (std::optional<Decision> hazard = siblingHazard(all))
+  if (std::optional<Decision> hazard = siblingHazard(graph, all))
     return hazard;
   Decision decision;
   Planning joined = evaluate(std::move(all), decision, again);

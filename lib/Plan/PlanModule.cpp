@@ -90,7 +90,30 @@ std::optional<Objective> fuse::parseObjective(StringRef name) {
   return std::nullopt;
 }
 
-void fuse::planModule(Operation *module, Objective objective) {
+/// The exact plan where it is found, otherwise `greedy`; says which.
+static Plan planOrKeep(const FusionGraph &graph, ArrayRef<Decision> decisions,
+                       const VerdictOptions &options, Objective objective,
+                       unsigned limitMs, Plan greedy) {
+  std::optional<Plan> exact =
+      planExactly(graph, decisions, options, objective, limitMs);
+  FunctionOpInterface function = graph.facts.function;
+  auto show = [&](const Plan &plan) {
+    double value = valueOf(plan, objective);
+    return objective == Objective::Time ? formatNumber(value * 1e6) + " us"
+                                        : formatNumber(value) + " bytes";
+  };
+  InFlightDiagnostic remark = emitRemark(function.getLoc());
+  remark << "plan of @" << function.getName() << ": greedy " << show(greedy);
+  if (!exact) {
+    remark << ", optimum not proved";
+    return greedy;
+  }
+  remark << ", exact " << show(*exact) << ", optimum proved";
+  return std::move(*exact);
+}
+
+void fuse::planModule(Operation *module, Objective objective,
+                      std::optional<unsigned> exactMs) {
   VerdictOptions options = optionsOrDefault(module);
   EdgeKeys keys;
   for (FunctionOpInterface function : functionsOf(module)) {
@@ -98,6 +121,9 @@ void fuse::planModule(Operation *module, Objective objective) {
     std::vector<Decision> decisions = decideEdges(facts, options);
     FusionGraph graph(facts);
     Plan plan = planGreedily(graph, decisions, options, objective);
+    if (exactMs)
+      plan = planOrKeep(graph, decisions, options, objective, *exactMs,
+                        std::move(plan));
     for (auto [decision, outcome] : llvm::zip_equal(decisions, plan.edges)) {
       decision.plan = outcome.note;
       decision.joined = outcome.joined;
