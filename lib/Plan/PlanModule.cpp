@@ -44,6 +44,31 @@ void fuse::writePlan(const FunctionFacts &facts, const Plan &plan) {
   }
 }
 
+/// One remark for the whole plan: what each call takes, and what is computed
+/// once.
+static void emitPlanRemark(const FunctionFacts &facts, const Plan &plan) {
+  using Arg = remark::detail::Remark::Arg;
+  if (!facts.function->getContext()->getRemarkEngine())
+    return;
+  double seconds = 0, once = 0;
+  int64_t kernels = 0;
+  for (const PlannedKernel &kernel : plan.kernels) {
+    if (!kernel.kernel)
+      continue;
+    bool prepared = facts.operators[kernel.ops.front()].fromParameters;
+    (prepared ? once : seconds) += kernel.cost.estimate.seconds;
+    kernels += !prepared;
+  }
+  auto opts = remark::RemarkOpts::name("plan")
+                  .category("fuse-plan")
+                  .function(facts.function.getName());
+  auto remark = remark::analysis(remarkLocation(facts.function.getLoc()), opts);
+  if (remark)
+    remark << Arg("Kernels", kernels)
+           << Arg("MicroSeconds", formatNumber(seconds * 1e6))
+           << Arg("PreparedMicroSeconds", formatNumber(once * 1e6));
+}
+
 /// One remark per kernel of more than one operator.
 static void emitKernelRemarks(const FunctionFacts &facts, const Plan &plan) {
   using Arg = remark::detail::Remark::Arg;
@@ -133,6 +158,7 @@ void fuse::planModule(Operation *module, Objective objective,
     writePlan(facts, plan);
     emitEdgeRemarks(facts, decisions, "fuse-plan", keys);
     writeSiblings(facts, plan.siblings);
+    emitPlanRemark(facts, plan);
     emitKernelRemarks(facts, plan);
     emitSiblingRemarks(facts, plan.siblings);
   }
