@@ -101,3 +101,20 @@ func.func @hint(%x: tensor<64x64xf32>, %w: tensor<64x64xf32>, %v: tensor<64x64xf
   %n = linalg.matmul {fuse.hint = "never"} ins(%x, %v : tensor<64x64xf32>, tensor<64x64xf32>) outs(%f : tensor<64x64xf32>) -> tensor<64x64xf32>
   return %m, %n : tensor<64x64xf32>, tensor<64x64xf32>
 }
+
+// -----
+
+// The second one overwrites what the first one reads: it needs a copy of it, made in between.
+// CHECK: siblings #0 exp, #1 generic(addf)  keep {{ *}}dependency: a copy is needed
+// CHECK-NEXT: flips with: use a fresh tensor.empty as the destination
+#map = affine_map<(d0, d1) -> (d0, d1)>
+func.func @overwritten(%x: tensor<64x64xf32>, %y: tensor<64x64xf32>) -> (tensor<64x64xf32>, tensor<64x64xf32>) {
+  %e = tensor.empty() : tensor<64x64xf32>
+  %a = linalg.exp ins(%x : tensor<64x64xf32>) outs(%e : tensor<64x64xf32>) -> tensor<64x64xf32>
+  %b = linalg.generic {indexing_maps = [#map, #map], iterator_types = ["parallel", "parallel"]} ins(%y : tensor<64x64xf32>) outs(%x : tensor<64x64xf32>) {
+  ^bb0(%p: f32, %o: f32):
+    %r = arith.addf %p, %o : f32
+    linalg.yield %r : f32
+  } -> tensor<64x64xf32>
+  return %a, %b : tensor<64x64xf32>, tensor<64x64xf32>
+}
