@@ -12,6 +12,11 @@
 //
 //   d = depthwise x; y = conv 1x1 d        p = mean x over the image; y = fc p
 //
+// In front of the window may stand another contraction: then the block computes
+// some channels at a time, with the window's halo, and adds them to its sums.
+//
+//   e = conv 1x1 x; d = depthwise e; y = conv 1x1 d
+//
 //===----------------------------------------------------------------------===//
 
 #include "Classes.h"
@@ -25,19 +30,35 @@ namespace {
 constexpr int64_t kPixels[] = {64, 32, 16, 1};
 constexpr int64_t kColumns = 64, kDepth = 8, kThreads = 128;
 
+/// Channels between two contractions that a block has at a time.
+constexpr int64_t kChunk = 32;
+
+/// How a loop nest walks over an image: it reads (n - 1) * stride + filter
+/// elements along a side for n results.
+struct Reach {
+  double filter = 1, stride = 1;
+  double along(double side) const { return (side - 1) * stride + filter; }
+};
+
 /// A group as a chain kernel sees it.
 struct Parts {
-  unsigned anchor = 0; ///< the contraction
-  Gemm gemm;
-  double filter = 1; ///< extent of the anchor's filter along one dimension
-  double stride = 1;
+  unsigned anchor = 0;                    ///< the last contraction
+  std::optional<unsigned> window, expand; ///< in front of it, where there are
+  Gemm gemm;                              ///< of the anchor
+  Reach reach, windowReach;
 };
 
 } // namespace
 
+/// The last contraction: ids ascend in an order of evaluation.
 static unsigned anchorOf(const Group &group) {
-  return *llvm::find_if(
-      group.ops, [&](unsigned id) { return isHeavy(group.node(id).role); });
+  return *llvm::find_if(llvm::reverse(group.ops), [&](unsigned id) {
+    return isHeavy(group.node(id).role);
+  });
+}
+
+static bool isWindow(Role role) {
+  return role == Role::Depthwise || role == Role::Window;
 }
 
 SmallVector<unsigned> fuse::stagesOf(const Group &group) {
@@ -48,19 +69,22 @@ SmallVector<unsigned> fuse::stagesOf(const Group &group) {
   return stages;
 }
 
-/// Width and stride of a convolution's filter; 1 for a contraction.
-static void findFilter(linalg::LinalgOp op, Parts &parts) {
-  if (roleOf(op) != Role::Convolution)
-    return;
+/// One element for one result but for convolutions and windows.
+static Reach reachOf(linalg::LinalgOp op) {
+  Reach reach;
+  Role role = roleOf(op);
+  if (role != Role::Convolution && !isWindow(role))
+    return reach;
   FailureOr<linalg::ConvolutionDimensions> dims =
       linalg::inferConvolutionDims(op);
   if (failed(dims))
-    return;
+    return reach;
   SmallVector<int64_t> extents = op.getStaticLoopRanges();
   for (unsigned loop : dims->filterLoop)
-    parts.filter = std::max<double>(parts.filter, extents[loop]);
+    reach.filter = std::max<double>(reach.filter, extents[loop]);
   for (int64_t stride : dims->strides)
-    parts.stride = std::max<double>(parts.stride, stride);
+    reach.stride = std::max<double>(reach.stride, stride);
+  return reach;
 }
 
 static Parts partsOf(const Group &group) {
@@ -68,8 +92,45 @@ static Parts partsOf(const Group &group) {
   parts.anchor = anchorOf(group);
   linalg::LinalgOp op = group.graph.op(parts.anchor);
   parts.gemm = gemmOf(op);
-  findFilter(op, parts);
+  parts.reach = reachOf(op);
+  for (unsigned id : stagesOf(group)) {
+    if (isHeavy(group.node(id).role))
+      parts.expand = id;
+    if (isWindow(group.node(id).role)) {
+      parts.window = id;
+      parts.windowReach = reachOf(group.graph.op(id));
+    }
+  }
   return parts;
+}
+
+/// Why the stages are none that a block can hold.
+static std::optional<Decision> checkStages(const Group &group,
+                                           unsigned anchor) {
+  SmallVector<unsigned> stages = stagesOf(group);
+  if (stages.size() == 1) {
+    Gemm gemm = gemmOf(group.graph.op(anchor));
+    Role role = group.node(stages.front()).role;
+    // A mean over the image, no norm of a row.
+    bool pools =
+        role == Role::Reduction &&
+        group.node(stages.front()).parallel == gemm.batch * gemm.m * gemm.k;
+    if (isHeavy(role))
+      return Decision::keep(
+          Reason::TwoHeavy,
+          "a kernel class for chains that holds the producer's tile on chip");
+    if (pools || isWindow(role))
+      return std::nullopt;
+    return Decision::keep(
+        Reason::NoChain,
+        "a reduction of which each result is an element that is multiplied");
+  }
+  if (stages.size() == 2 && isHeavy(group.node(stages[0]).role) &&
+      isWindow(group.node(stages[1]).role) &&
+      llvm::is_contained(upstreamOf(group, stages[1]), stages[0]))
+    return std::nullopt;
+  return Decision::keep(Reason::NoChain,
+                        "one window or pooling in front of the contraction");
 }
 
 namespace {
@@ -97,13 +158,8 @@ public:
                               "a tile as wide as the row")
             .number("row", group.node(id).reduction)
             .number("tile", kColumns);
-    if (stages.size() > 1)
-      return Decision::keep(
-          Reason::NoChain, "one window or pooling in front of the contraction");
-    if (!isHeld(group, stages.front(), anchor))
-      return Decision::keep(
-          Reason::NoChain,
-          "a reduction of which each result is an element that is multiplied");
+    if (std::optional<Decision> refusal = checkStages(group, anchor))
+      return refusal;
     return matchAroundAnchor(group, anchor);
   }
 
@@ -125,66 +181,82 @@ public:
     const Gemm &gemm = parts.gemm;
     double m = tile.sizes[0], n = tile.sizes[1];
     double rows = std::ceil(gemm.m / m), columns = std::ceil(gemm.n / n);
-    // A tile of side x side pixels reads a larger square.
-    double side = std::sqrt(m),
-           read = std::pow((side - 1) * parts.stride + parts.filter, 2);
-    double channels = gemm.k / (parts.filter * parts.filter);
+    // A tile of side x side pixels needs a larger square of the window's
+    // results, and those a larger one of what the window reads.
+    double side = parts.reach.along(std::sqrt(m)), held = side * side,
+           wide = parts.windowReach.along(side), read = wide * wide;
     TileCost cost;
     cost.tile = tile;
-    bool cpu = device.maxThreadsPerBlock == 1;
-    double sums = std::min<double>(n, kColumns) * m / tile.threads,
-           most = device.registersPerThread * 3 / 4;
-    double accumulators = cpu ? std::min(sums, most) : sums;
-    double body = 0;
-    for (unsigned id : group.ops)
-      if (id != parts.anchor)
-        body = std::max(body, group.node(id).registers);
-    cost.registers =
-        addressRegisters(device) +
-        std::max(accumulators + (cpu ? 0 : 2 * std::sqrt(accumulators)), body);
-    cost.shared = read * channels * gemm.elementBytes +
-                  2 * kColumns * kDepth * gemm.elementBytes;
+    setMemory(group, parts, tile, held, read, device, cost);
     Traffic traffic = trafficOf(group);
     cost.work.dramBytes = traffic.read + traffic.written;
-    cost.work.cacheBytes =
-        gemm.batch * rows * gemm.k * gemm.n * gemm.elementBytes +
-        (columns - 1) * traffic.read;
-    cost.work.sharedBytes = gemm.batch * gemm.m * gemm.n * gemm.k * 2 /
-                            std::sqrt(std::max(1.0, accumulators)) *
-                            gemm.elementBytes;
-    addChainWork(group, parts, columns * read * rows / heldRows(parts), device,
-                 cost.work);
+    double weights = gemm.k * gemm.n;
+    if (parts.expand) {
+      Gemm expand = gemmOf(group.graph.op(*parts.expand));
+      weights += columns * expand.k * expand.n;
+    }
+    double made = gemm.m * std::pow(parts.reach.stride, 2),
+           taken = made * std::pow(parts.windowReach.stride, 2);
+    double again = columns * read * rows / std::max(1.0, taken);
+    cost.work.cacheBytes = gemm.batch * rows * weights * gemm.elementBytes +
+                           std::max(0.0, again - 1) * traffic.read;
+    addChainWork(group, parts, columns * held * rows / std::max(1.0, made),
+                 again, device, cost.work);
+    cost.work.sharedBytes =
+        cost.work.flops / 2 * gemm.elementBytes * 2 /
+        std::sqrt(std::max(1.0, sumsOf(parts, tile, device)));
     launch(cost, gemm.batch * rows * columns, device);
     return cost;
   }
 
 private:
-  /// Pixels of the stage that one evaluation of each makes.
-  static double heldRows(const Parts &parts) {
-    return std::max(1.0, parts.gemm.m * parts.stride * parts.stride);
+  /// Sums of a thread, or vectors of them of a CPU.
+  static double sumsOf(const Parts &parts, const Tile &tile,
+                       const Device &device) {
+    double n = tile.sizes[1];
+    // With channels in pieces all columns are summed at a time.
+    double sums = (parts.expand ? n : std::min<double>(n, kColumns)) *
+                  tile.sizes[0] / tile.threads;
+    bool cpu = device.maxThreadsPerBlock == 1;
+    return cpu ? std::min(sums, device.registersPerThread * 3 / 4) : sums;
   }
 
-  /// True for a window, and for a reduction that has a result for each element
-  /// that the anchor multiplies: a mean over the image, no norm of a row.
-  static bool isHeld(const Group &group, unsigned stage, unsigned anchor) {
-    Role role = group.node(stage).role;
-    if (role == Role::Depthwise || role == Role::Window)
-      return true;
-    Gemm gemm = gemmOf(group.graph.op(anchor));
-    return role == Role::Reduction &&
-           group.node(stage).parallel == gemm.batch * gemm.m * gemm.k;
+  /// Registers and shared memory, for `held` results of the window and `read`
+  /// elements in front of it.
+  static void setMemory(const Group &group, const Parts &parts,
+                        const Tile &tile, double held, double read,
+                        const Device &device, TileCost &cost) {
+    const Gemm &gemm = parts.gemm;
+    double body = 0, sums = sumsOf(parts, tile, device);
+    for (unsigned id : group.ops)
+      if (!isHeavy(group.node(id).role))
+        body = std::max(body, group.node(id).registers);
+    double operands = device.maxThreadsPerBlock == 1 ? 0 : 2 * std::sqrt(sums);
+    cost.registers = addressRegisters(device) + std::max(sums + operands, body);
+    double channels = gemm.k / std::pow(parts.reach.filter, 2);
+    double elements = parts.expand
+                          ? (held + read) * std::min<double>(channels, kChunk)
+                          : held * channels;
+    cost.shared = (elements + 2 * kColumns * kDepth) * gemm.elementBytes;
   }
 
-  /// Stage, and what is in front of it, `times` for each of its elements.
+  /// What is in front of the window `again` times for each element, the window
+  /// and what is behind it `times`.
   static void addChainWork(const Group &group, const Parts &parts, double times,
-                           const Device &device, KernelWork &work) {
-    SmallVector<unsigned> before = upstreamOf(group, parts.anchor);
+                           double again, const Device &device,
+                           KernelWork &work) {
+    SmallVector<unsigned> before = upstreamOf(group, parts.anchor), front;
+    if (parts.window)
+      front = upstreamOf(group, *parts.window);
     for (unsigned id : group.ops) {
       const GraphNode &node = group.node(id);
-      bool held = std::binary_search(before.begin(), before.end(), id);
-      double count = held ? std::max(1.0, times) : 1;
-      if (id == parts.anchor && node.halfInputs)
-        work.tensorFlops += node.flops;
+      double count = 1;
+      if (std::binary_search(front.begin(), front.end(), id))
+        count = std::max(1.0, again);
+      else if (std::binary_search(before.begin(), before.end(), id))
+        count = std::max(1.0, times);
+      if (isHeavy(node.role) && node.halfInputs)
+        work.tensorFlops += node.flops * count;
       else
         work.flops += vectorFlops(node, node.flops, device) * count;
       work.transcendentals += node.transcendentals * count;

@@ -52,7 +52,7 @@ struct Gemm {
 /// Dynamic extents count as kAssumedExtent.
 Gemm gemmOf(mlir::linalg::LinalgOp op);
 
-/// Operators of `group` in front of its one contraction or convolution that sum
+/// Operators of `group` in front of its last contraction or convolution that sum
 /// or compare several elements: what a chain holds on chip.
 llvm::SmallVector<unsigned> stagesOf(const Group &group);
 

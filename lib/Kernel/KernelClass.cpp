@@ -54,12 +54,17 @@ static const KernelClass &candidate(const Group &group) {
   for (unsigned id : group.ops)
     roles.push_back(group.node(id).role);
   const KernelClass &kernel = classForRoles(roles);
-  bool others = llvm::any_of(roles, [](Role role) {
-    return !isHeavy(role) && role != Role::Elementwise;
-  });
-  if (&kernel == &contractionClass() && others && !stagesOf(group).empty())
-    return chainClass();
-  return kernel;
+  auto hasRole = [&](std::initializer_list<Role> wanted) {
+    return llvm::any_of(
+        roles, [&](Role role) { return llvm::is_contained(wanted, role); });
+  };
+  bool windows = hasRole({Role::Depthwise, Role::Window});
+  bool contracts = hasRole({Role::Contraction, Role::Convolution});
+  if (!contracts || !(windows || hasRole({Role::Reduction})))
+    return kernel;
+  // Between two contractions a window makes a chain, a softmax an attention.
+  bool chains = windows || &kernel == &contractionClass();
+  return chains && !stagesOf(group).empty() ? chainClass() : kernel;
 }
 
 const KernelClass *fuse::classify(const Group &group, Decision &refusal) {

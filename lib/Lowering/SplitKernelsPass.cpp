@@ -83,24 +83,14 @@ static bool sums(Operation *op) {
   return role && *role != fuse::Role::Elementwise;
 }
 
-/// The windows and reductions in front of the only contraction of `slice`, with
-/// what is between them and that; nothing if it is no chain.
-static Slice stageOf(fuse::KernelOp kernel, const Slice &slice) {
-  Operation *anchor = nullptr;
-  for (Operation *op : slice) {
-    std::optional<fuse::Role> role = roleOf(op);
-    if (!role || !fuse::isHeavy(*role))
-      continue;
-    if (anchor)
-      return {};
-    anchor = op;
-  }
+/// What `anchor` reads that has a window or a reduction in it, with what is
+/// between, up to what `known` holds.
+static Slice stageOf(fuse::KernelOp kernel, Operation *anchor,
+                     const IRMapping &known = {}) {
   Slice stage;
-  if (!anchor)
-    return stage;
   llvm::DenseSet<Operation *> behind;
-  for (Operation *op :
-       sliceOf(kernel, llvm::to_vector_of<Value>(anchor->getOperands()))) {
+  for (Operation *op : sliceOf(
+           kernel, llvm::to_vector_of<Value>(anchor->getOperands()), known)) {
     bool reads = llvm::any_of(fuse::usedValues(op), [&](Value value) {
       return behind.contains(value.getDefiningOp());
     });
@@ -113,13 +103,24 @@ static Slice stageOf(fuse::KernelOp kernel, const Slice &slice) {
   return stage;
 }
 
-static StringRef classOf(fuse::KernelOp kernel, const Slice &slice) {
-  if (!stageOf(kernel, slice).empty())
-    return fuse::chainClassName();
+/// The class that would hold the operators of `slice`.
+static StringRef classOf(fuse::KernelOp kernel, const Slice &slice,
+                         const IRMapping &known) {
   SmallVector<fuse::Role> roles;
-  for (Operation *op : slice)
-    if (std::optional<fuse::Role> role = roleOf(op))
-      roles.push_back(*role);
+  Operation *anchor = nullptr;
+  bool windows = false;
+  for (Operation *op : slice) {
+    std::optional<fuse::Role> role = roleOf(op);
+    if (!role)
+      continue;
+    roles.push_back(*role);
+    windows |= *role == fuse::Role::Depthwise || *role == fuse::Role::Window;
+    if (fuse::isHeavy(*role))
+      anchor = op;
+  }
+  bool single = llvm::count_if(roles, fuse::isHeavy) == 1;
+  if (anchor && (single || windows) && !stageOf(kernel, anchor, known).empty())
+    return fuse::chainClassName();
   return fuse::classForRoles(roles).name();
 }
 
@@ -145,7 +146,8 @@ static fuse::KernelOp extract(fuse::KernelOp kernel, ArrayRef<Value> values,
   }
   auto part = fuse::KernelOp::create(
       builder, kernel.getLoc(), TypeRange(ValueRange(values)), inputs,
-      builder.getStringAttr(classOf(kernel, slice)), kernel.getTileAttr());
+      builder.getStringAttr(classOf(kernel, slice, known)),
+      kernel.getTileAttr());
   Block *body = builder.createBlock(&part.getBody());
   IRMapping mapping;
   for (Value value : inside)
@@ -201,20 +203,30 @@ static void splitSiblings(fuse::KernelOp kernel,
   kernel.erase();
 }
 
+/// Cuts in front of the last window or reduction until each has a kernel.
 static void splitChain(fuse::KernelOp kernel) {
-  SmallVector<Value> all(yieldedBy(kernel));
-  Slice stage = stageOf(kernel, sliceOf(kernel, all));
-  SmallVector<Value> held;
-  for (Operation *op : stage)
-    for (Value result : op->getResults())
-      if (llvm::any_of(result.getUsers(),
-                       [&](Operation *user) { return !stage.contains(user); }))
-        held.push_back(result);
-  IRMapping known;
-  extract(kernel, held, known);
-  fuse::KernelOp rest = extract(kernel, all, known);
-  kernel->replaceAllUsesWith(rest.getOutputs());
-  kernel.erase();
+  while (kernel) {
+    SmallVector<Value> all(yieldedBy(kernel));
+    Operation *anchor = nullptr;
+    for (Operation *op : sliceOf(kernel, all))
+      anchor = sums(op) ? op : anchor;
+    Slice stage = anchor ? stageOf(kernel, anchor) : Slice();
+    if (stage.empty())
+      return;
+    SmallVector<Value> held;
+    for (Operation *op : stage)
+      for (Value result : op->getResults())
+        if (llvm::any_of(result.getUsers(), [&](Operation *user) {
+              return !stage.contains(user);
+            }))
+          held.push_back(result);
+    IRMapping known;
+    fuse::KernelOp front = extract(kernel, held, known);
+    fuse::KernelOp rest = extract(kernel, all, known);
+    kernel->replaceAllUsesWith(rest.getOutputs());
+    kernel.erase();
+    kernel = front;
+  }
 }
 
 namespace {

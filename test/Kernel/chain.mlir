@@ -133,3 +133,47 @@ func.func @norm(%x: tensor<64x64xf32>, %w: tensor<64x100xf32>) -> tensor<64x100x
   %y = linalg.matmul ins(%n, %w : tensor<64x64xf32>, tensor<64x100xf32>) outs(%y1 : tensor<64x100xf32>) -> tensor<64x100xf32>
   return %y : tensor<64x100xf32>
 }
+
+// -----
+
+// Expand, depthwise, project: the block computes some of the hidden channels at a time. Split again they are three kernels.
+// CHECK: function @expand
+// CHECK: kernel 0 chain (planned): conv_2d_nchw_fchw, depthwise_conv_2d_nchw_chw, exp, conv_2d_nchw_fchw
+// SPLIT-LABEL: @expand
+// SPLIT: %[[E:.*]] = fuse.kernel "contraction" {{.*}} (%arg0, %arg1)
+// SPLIT: %[[D:.*]] = fuse.kernel "window" {{.*}} (%[[E]], %arg2)
+// SPLIT: depthwise_conv_2d_nchw_chw
+// SPLIT: linalg.exp
+// SPLIT: fuse.kernel "contraction" {{.*}} (%[[D]], %arg3)
+func.func @expand(%x: tensor<1x24x58x58xf32>, %a: tensor<144x24x1x1xf32>, %f: tensor<144x3x3xf32>, %w: tensor<24x144x1x1xf32>) -> tensor<1x24x56x56xf32> {
+  %z = arith.constant 0.0 : f32
+  %e0 = tensor.empty() : tensor<1x144x58x58xf32>
+  %e1 = linalg.fill ins(%z : f32) outs(%e0 : tensor<1x144x58x58xf32>) -> tensor<1x144x58x58xf32>
+  %e = linalg.conv_2d_nchw_fchw ins(%x, %a : tensor<1x24x58x58xf32>, tensor<144x24x1x1xf32>) outs(%e1 : tensor<1x144x58x58xf32>) -> tensor<1x144x58x58xf32>
+  %d0 = tensor.empty() : tensor<1x144x56x56xf32>
+  %d1 = linalg.fill ins(%z : f32) outs(%d0 : tensor<1x144x56x56xf32>) -> tensor<1x144x56x56xf32>
+  %d = linalg.depthwise_conv_2d_nchw_chw ins(%e, %f : tensor<1x144x58x58xf32>, tensor<144x3x3xf32>) outs(%d1 : tensor<1x144x56x56xf32>) -> tensor<1x144x56x56xf32>
+  %r = linalg.exp ins(%d : tensor<1x144x56x56xf32>) outs(%d0 : tensor<1x144x56x56xf32>) -> tensor<1x144x56x56xf32>
+  %y0 = tensor.empty() : tensor<1x24x56x56xf32>
+  %y1 = linalg.fill ins(%z : f32) outs(%y0 : tensor<1x24x56x56xf32>) -> tensor<1x24x56x56xf32>
+  %y = linalg.conv_2d_nchw_fchw ins(%r, %w : tensor<1x144x56x56xf32>, tensor<24x144x1x1xf32>) outs(%y1 : tensor<1x24x56x56xf32>) -> tensor<1x24x56x56xf32>
+  return %y : tensor<1x24x56x56xf32>
+}
+
+// -----
+
+// Two contractions without a window between hold no tile of each other.
+// CHECK: function @contractions
+// CHECK: keep {{ *}}profile: two heavy loop nests in one kernel
+// CHECK-NOT: chain (planned)
+// CHECK: summary
+func.func @contractions(%x: tensor<1x24x56x56xf32>, %a: tensor<144x24x1x1xf32>, %w: tensor<24x144x1x1xf32>) -> tensor<1x24x56x56xf32> {
+  %z = arith.constant 0.0 : f32
+  %e0 = tensor.empty() : tensor<1x144x56x56xf32>
+  %e1 = linalg.fill ins(%z : f32) outs(%e0 : tensor<1x144x56x56xf32>) -> tensor<1x144x56x56xf32>
+  %e = linalg.conv_2d_nchw_fchw ins(%x, %a : tensor<1x24x56x56xf32>, tensor<144x24x1x1xf32>) outs(%e1 : tensor<1x144x56x56xf32>) -> tensor<1x144x56x56xf32>
+  %y0 = tensor.empty() : tensor<1x24x56x56xf32>
+  %y1 = linalg.fill ins(%z : f32) outs(%y0 : tensor<1x24x56x56xf32>) -> tensor<1x24x56x56xf32>
+  %y = linalg.conv_2d_nchw_fchw ins(%e, %w : tensor<1x144x56x56xf32>, tensor<24x144x1x1xf32>) outs(%y1 : tensor<1x24x56x56xf32>) -> tensor<1x24x56x56xf32>
+  return %y : tensor<1x24x56x56xf32>
+}
