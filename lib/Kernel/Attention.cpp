@@ -180,8 +180,9 @@ static Decision twoHeavy() {
       "a kernel class for chains that holds the producer's tile on chip");
 }
 
-/// The parts of `group`, or why it is no attention.
-static std::optional<Decision> findParts(const Group &group, Parts &parts) {
+/// Finds the contractions of `group`, the second behind the first.
+static std::optional<Decision> findContractions(const Group &group,
+                                                Parts &parts) {
   SmallVector<unsigned, 2> heavy;
   for (unsigned id : group.ops) {
     Role role = group.node(id).role;
@@ -196,9 +197,15 @@ static std::optional<Decision> findParts(const Group &group, Parts &parts) {
   }
   parts.first = heavy.front();
   parts.second = heavy.back();
-  SmallVector<unsigned> before = upstreamOf(group, parts.second);
-  if (!std::binary_search(before.begin(), before.end(), parts.first))
+  if (!llvm::is_contained(upstreamOf(group, parts.second), parts.first))
     return twoHeavy();
+  return std::nullopt;
+}
+
+/// Finds what is between the contractions: with a reduction, and no other one
+/// elsewhere.
+static std::optional<Decision> findBetween(const Group &group, Parts &parts) {
+  SmallVector<unsigned> before = upstreamOf(group, parts.second);
   llvm::SmallDenseSet<unsigned> behind{parts.first};
   bool reduces = false;
   for (unsigned id : group.ops) {
@@ -206,8 +213,7 @@ static std::optional<Decision> findParts(const Group &group, Parts &parts) {
         llvm::any_of(group.node(id).inputs, [&](const GraphInput &input) {
           return input.producer && behind.contains(*input.producer);
         });
-    bool inside = std::binary_search(before.begin(), before.end(), id);
-    if (reads && inside) {
+    if (reads && std::binary_search(before.begin(), before.end(), id)) {
       behind.insert(id);
       parts.between.push_back(id);
       reduces |= group.node(id).role == Role::Reduction;
@@ -219,6 +225,15 @@ static std::optional<Decision> findParts(const Group &group, Parts &parts) {
   }
   if (!reduces)
     return twoHeavy();
+  return std::nullopt;
+}
+
+/// The parts of `group`, or why it is no attention.
+static std::optional<Decision> findParts(const Group &group, Parts &parts) {
+  if (auto refusal = findContractions(group, parts))
+    return refusal;
+  if (auto refusal = findBetween(group, parts))
+    return refusal;
   std::optional<Decision> refusal;
   for (unsigned rowOperand : {0u, 1u}) {
     RowWalk walk(group, parts);

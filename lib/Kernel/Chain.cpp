@@ -104,10 +104,40 @@ static Parts partsOf(const Group &group) {
   return parts;
 }
 
+/// True if the anchor reads what `stage` leads to as its rows only: what it
+/// multiplies with all columns, not with all rows.
+static bool feedsRows(const Group &group, unsigned anchor, unsigned stage) {
+  linalg::LinalgOp op = group.graph.op(anchor);
+  SmallVector<unsigned, 2> columns;
+  if (roleOf(op) == Role::Contraction)
+    if (FailureOr<linalg::ContractionDimensions> dims =
+            linalg::inferContractionDims(op);
+        succeeded(dims))
+      columns = dims->n;
+  for (const GraphInput &input : group.node(anchor).inputs) {
+    if (!input.producer || !group.contains(*input.producer) ||
+        (*input.producer != stage &&
+         !llvm::is_contained(upstreamOf(group, *input.producer), stage)))
+      continue;
+    AffineMap map = op.getMatchingIndexingMap(&op->getOpOperand(input.operand));
+    bool convolved = roleOf(op) == Role::Convolution;
+    if (convolved ? input.operand != 0
+                  : llvm::any_of(columns, [&](unsigned loop) {
+                      return map.isFunctionOfDim(loop);
+                    }))
+      return false;
+  }
+  return true;
+}
+
 /// Why the stages are none that a block can hold.
 static std::optional<Decision> checkStages(const Group &group,
                                            unsigned anchor) {
   SmallVector<unsigned> stages = stagesOf(group);
+  if (!feedsRows(group, anchor, stages.back()))
+    return Decision::keep(Reason::NoChain,
+                          "a window or pooling that gives the rows of the "
+                          "contraction, not its weights");
   if (stages.size() == 1) {
     Gemm gemm = gemmOf(group.graph.op(anchor));
     Role role = group.node(stages.front()).role;

@@ -78,6 +78,8 @@ private:
   void joinChains();
   void joinChainsTo(unsigned last);
   bool tryChain(Ops chain);
+  std::optional<std::string> chainLimit(llvm::ArrayRef<unsigned> ops);
+  bool joinInOrder(Ops &chain);
   void noteChain(llvm::ArrayRef<unsigned> ops, const std::string &why);
   bool isHeavyGroup(unsigned group) const;
   Ops producersOf(unsigned group) const;

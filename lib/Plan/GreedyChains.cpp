@@ -52,6 +52,40 @@ void Greedy::noteChain(ArrayRef<unsigned> ops, const std::string &why) {
     }
 }
 
+/// What speaks against a kernel of `ops` before its class is asked.
+std::optional<std::string> Greedy::chainLimit(ArrayRef<unsigned> ops) {
+  if (ops.size() > kMostKernelOperators)
+    return "kernel would hold " + std::to_string(ops.size()) +
+           " operators, limit " + std::to_string(kMostKernelOperators);
+  Group group{graph, llvm::to_vector<4>(ops)};
+  unsigned arguments = trafficOf(group).inputs + trafficOf(group).outputs;
+  if (arguments > kMostKernelArguments)
+    return "kernel would have " + std::to_string(arguments) +
+           " arguments, limit " + std::to_string(kMostKernelArguments);
+  for (unsigned id : ops)
+    for (unsigned edge : edgesOf[id])
+      if (group.contains(graph.facts.edges[edge].consumer) &&
+          !isCandidate(edge))
+        return stringifyReason(decisions[edge].reason).str();
+  return std::nullopt;
+}
+
+/// Makes one group of `chain` in the order of evaluation; false, and nothing
+/// done, if it would wait for itself.
+bool Greedy::joinInOrder(Ops &chain) {
+  // Positions of those that are joined first decide about the next.
+  GroupOrder trial = order;
+  llvm::sort(chain,
+             [&](unsigned a, unsigned b) { return order.precedes(a, b); });
+  for (unsigned group : ArrayRef<unsigned>(chain).drop_front()) {
+    if (trial.wouldMakeCycle(chain.front(), group))
+      return false;
+    trial.join(chain.front(), group);
+  }
+  order = std::move(trial);
+  return true;
+}
+
 /// Joins `chain`, groups that read each other, if they gain together.
 bool Greedy::tryChain(Ops chain) {
   Ops ops;
@@ -67,15 +101,8 @@ bool Greedy::tryChain(Ops chain) {
     noteChain(ops, why);
     return false;
   };
-  if (ops.size() > kMostKernelOperators)
-    return refuse("kernel would hold " + std::to_string(ops.size()) +
-                  " operators, limit " + std::to_string(kMostKernelOperators));
-  for (unsigned id : ops)
-    for (unsigned edge : edgesOf[id])
-      if (std::binary_search(ops.begin(), ops.end(),
-                             graph.facts.edges[edge].consumer) &&
-          !isCandidate(edge))
-        return refuse(stringifyReason(decisions[edge].reason).str());
+  if (std::optional<std::string> limit = chainLimit(ops))
+    return refuse(*limit);
   Decision refusal;
   Planning joined = evaluate(ops, refusal);
   // Two contractions without a softmax between are no chain.
@@ -83,16 +110,8 @@ bool Greedy::tryChain(Ops chain) {
     return refusal.reason != Reason::TwoHeavy && refuse(noteOf(refusal));
   if (valueOf(joined) >= before)
     return refuse(lossOf(valueOf(joined) - before));
-  // Positions of those that are joined first decide about the next.
-  GroupOrder trial = order;
-  llvm::sort(chain,
-             [&](unsigned a, unsigned b) { return order.precedes(a, b); });
-  for (unsigned group : ArrayRef<unsigned>(chain).drop_front()) {
-    if (trial.wouldMakeCycle(chain.front(), group))
-      return refuse(stringifyReason(Reason::Cycle).str());
-    trial.join(chain.front(), group);
-  }
-  order = std::move(trial);
+  if (!joinInOrder(chain))
+    return refuse(stringifyReason(Reason::Cycle).str());
   for (unsigned group : chain)
     groups[group] = Planning();
   groups[chain.front()] = std::move(joined);

@@ -105,6 +105,28 @@ func.func @pool(%x: tensor<64x7x7xf32>, %w: tensor<64x100xf32>) -> tensor<1x100x
 
 // -----
 
+#x = affine_map<(k, n, h) -> (k, n, h)>
+#c = affine_map<(k, n, h) -> (k, n)>
+
+// Means that are the weights: each block would need those of all its columns.
+// CHECK: function @weights
+// CHECK: keep {{ *}}profile: no kernel class chains these loop nests
+// CHECK-NEXT: flips with: a window or pooling that gives the rows of the contraction, not its weights
+func.func @weights(%x: tensor<64x64x7xf32>, %w: tensor<64x64xf32>) -> tensor<64x64xf32> {
+  %z = arith.constant 0.0 : f32
+  %p0 = tensor.empty() : tensor<64x64xf32>
+  %p1 = linalg.fill ins(%z : f32) outs(%p0 : tensor<64x64xf32>) -> tensor<64x64xf32>
+  %p = linalg.generic {indexing_maps = [#x, #c], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x : tensor<64x64x7xf32>) outs(%p1 : tensor<64x64xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = arith.addf %a, %o : f32
+    linalg.yield %r : f32
+  } -> tensor<64x64xf32>
+  %y = linalg.matmul ins(%w, %p : tensor<64x64xf32>, tensor<64x64xf32>) outs(%p1 : tensor<64x64xf32>) -> tensor<64x64xf32>
+  return %y : tensor<64x64xf32>
+}
+
+// -----
+
 #x = affine_map<(m, k) -> (m, k)>
 #m = affine_map<(m, k) -> (m)>
 
