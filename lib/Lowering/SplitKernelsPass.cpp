@@ -213,13 +213,16 @@ static void splitChain(fuse::KernelOp kernel) {
     Slice stage = anchor ? stageOf(kernel, anchor) : Slice();
     if (stage.empty())
       return;
-    SmallVector<Value> held;
+    // With the glue inside of the stage; other glue goes with its reader.
+    SmallVector<Value> made, held;
     for (Operation *op : stage)
-      for (Value result : op->getResults())
-        if (llvm::any_of(result.getUsers(), [&](Operation *user) {
-              return !stage.contains(user);
-            }))
-          held.push_back(result);
+      llvm::append_range(made, op->getResults());
+    Slice inside = sliceOf(kernel, made);
+    for (Value result : made)
+      if (llvm::any_of(result.getUsers(), [&](Operation *user) {
+            return !inside.contains(user);
+          }))
+        held.push_back(result);
     IRMapping known;
     fuse::KernelOp front = extract(kernel, held, known);
     fuse::KernelOp rest = extract(kernel, all, known);

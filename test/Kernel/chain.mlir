@@ -164,14 +164,20 @@ func.func @norm(%x: tensor<64x64xf32>, %w: tensor<64x100xf32>) -> tensor<64x100x
 // SPLIT-LABEL: @expand
 // SPLIT: %[[E:.*]] = fuse.kernel "contraction" {{.*}} (%arg0, %arg1)
 // SPLIT: %[[D:.*]] = fuse.kernel "window" {{.*}} (%[[E]], %arg2)
+// SPLIT: tensor.pad
 // SPLIT: depthwise_conv_2d_nchw_chw
-// SPLIT: linalg.exp
+// SPLIT: %[[R:.*]] = linalg.exp
+// SPLIT: fuse.yield %[[R]] : tensor<1x144x56x56xf32>
 // SPLIT: fuse.kernel "contraction" {{.*}} (%[[D]], %arg3)
-func.func @expand(%x: tensor<1x24x58x58xf32>, %a: tensor<144x24x1x1xf32>, %f: tensor<144x3x3xf32>, %w: tensor<24x144x1x1xf32>) -> tensor<1x24x56x56xf32> {
+func.func @expand(%x: tensor<1x24x56x56xf32>, %a: tensor<144x24x1x1xf32>, %f: tensor<144x3x3xf32>, %w: tensor<24x144x1x1xf32>) -> tensor<1x24x56x56xf32> {
   %z = arith.constant 0.0 : f32
-  %e0 = tensor.empty() : tensor<1x144x58x58xf32>
-  %e1 = linalg.fill ins(%z : f32) outs(%e0 : tensor<1x144x58x58xf32>) -> tensor<1x144x58x58xf32>
-  %e = linalg.conv_2d_nchw_fchw ins(%x, %a : tensor<1x24x58x58xf32>, tensor<144x24x1x1xf32>) outs(%e1 : tensor<1x144x58x58xf32>) -> tensor<1x144x58x58xf32>
+  %e0 = tensor.empty() : tensor<1x144x56x56xf32>
+  %e1 = linalg.fill ins(%z : f32) outs(%e0 : tensor<1x144x56x56xf32>) -> tensor<1x144x56x56xf32>
+  %c = linalg.conv_2d_nchw_fchw ins(%x, %a : tensor<1x24x56x56xf32>, tensor<144x24x1x1xf32>) outs(%e1 : tensor<1x144x56x56xf32>) -> tensor<1x144x56x56xf32>
+  %e = tensor.pad %c low[0, 0, 1, 1] high[0, 0, 1, 1] {
+  ^bb0(%i: index, %j: index, %k: index, %l: index):
+    tensor.yield %z : f32
+  } : tensor<1x144x56x56xf32> to tensor<1x144x58x58xf32>
   %d0 = tensor.empty() : tensor<1x144x56x56xf32>
   %d1 = linalg.fill ins(%z : f32) outs(%d0 : tensor<1x144x56x56xf32>) -> tensor<1x144x56x56xf32>
   %d = linalg.depthwise_conv_2d_nchw_chw ins(%e, %f : tensor<1x144x58x58xf32>, tensor<144x3x3xf32>) outs(%d1 : tensor<1x144x56x56xf32>) -> tensor<1x144x56x56xf32>
