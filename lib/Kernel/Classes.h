@@ -52,8 +52,8 @@ struct Gemm {
 /// Dynamic extents count as kAssumedExtent.
 Gemm gemmOf(mlir::linalg::LinalgOp op);
 
-/// Operators of `group` in front of its last contraction or convolution that sum
-/// or compare several elements: what a chain holds on chip.
+/// Operators of `group` in front of its last contraction or convolution that
+/// sum or compare several elements: what a chain holds on chip.
 llvm::SmallVector<unsigned> stagesOf(const Group &group);
 
 /// Operators of `group` that `id` reads, directly or not, `id` left out.

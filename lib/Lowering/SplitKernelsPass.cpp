@@ -219,9 +219,8 @@ static void splitChain(fuse::KernelOp kernel) {
       llvm::append_range(made, op->getResults());
     Slice inside = sliceOf(kernel, made);
     for (Value result : made)
-      if (llvm::any_of(result.getUsers(), [&](Operation *user) {
-            return !inside.contains(user);
-          }))
+      if (llvm::any_of(result.getUsers(),
+                       [&](Operation *user) { return !inside.contains(user); }))
         held.push_back(result);
     IRMapping known;
     fuse::KernelOp front = extract(kernel, held, known);
