@@ -10,6 +10,7 @@ Usage: gen_graph.py KIND N [-o FILE]
   dag           each operation reads two earlier ones: the last one and one of
                 those before it, chosen by a fixed rule
   inputs        one elementwise operation that reads N function arguments
+  siblings      matmuls that all read the one input, each with weights of its own
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 TYPE = "tensor<64x64xf32>"
-KINDS = ("chain", "chain-matmul", "dag", "inputs")
+KINDS = ("chain", "chain-matmul", "dag", "inputs", "siblings")
 
 #: One-operand bodies, taken in turn, that keep values bounded.
 UNARY = (
@@ -51,9 +52,9 @@ def _generic(result: str, operands: list[str], body: str) -> Iterator[str]:
     yield f"    }} -> {TYPE}"
 
 
-def _matmul(result: str, operand: str) -> str:
+def _matmul(result: str, operand: str, weights: str = "%w") -> str:
     return (
-        f"    {result} = linalg.matmul ins({operand}, %w : {TYPE}, {TYPE})"
+        f"    {result} = linalg.matmul ins({operand}, {weights} : {TYPE}, {TYPE})"
         f" outs(%zero : {TYPE}) -> {TYPE}"
     )
 
@@ -73,6 +74,8 @@ def operations(kind: str, number: int) -> Iterator[str]:
         before = f"%{index - 1}" if index else "%x"
         if kind == "chain-matmul" and index % 8 == 7:
             yield _matmul(f"%{index}", before)
+        elif kind == "siblings":
+            yield _matmul(f"%{index}", "%x", f"%w{index}")
         elif kind == "dag" and index >= 2:
             span = min(index - 1, 1 + (index * 7) % 61)
             other = f"%{index - 1 - span}"
@@ -91,22 +94,28 @@ def program(kind: str, number: int) -> Iterator[str]:
     arguments = ["%x", "%w"]
     if kind == "inputs":
         arguments = [f"%x{index}" for index in range(number)]
+    if kind == "siblings":
+        arguments = ["%x", *(f"%w{index}" for index in range(number))]
+    results = range(number - 1, number)
+    if kind == "siblings":
+        results = range(number)
+    elif kind == "inputs":
+        results = range(1)
     yield "#map = affine_map<(d0, d1) -> (d0, d1)>"
     yield "module {"
     listed = ", ".join(f"{one}: {TYPE}" for one in arguments)
-    yield f"  func.func @main({listed}) -> {TYPE} {{"
+    types = ", ".join([TYPE] * len(results))
+    yield f"  func.func @main({listed}) -> ({types}) {{"
     yield "    %half = arith.constant 5.000000e-01 : f32"
     yield f"    %e = tensor.empty() : {TYPE}"
-    if kind == "chain-matmul":
+    if kind in ("chain-matmul", "siblings"):
         yield "    %nil = arith.constant 0.000000e+00 : f32"
         yield f"    %zero = linalg.fill ins(%nil : f32) outs(%e : {TYPE}) -> {TYPE}"
     if kind == "inputs":
         yield from _generic("%0", arguments, _sum(number))
-        last = "%0"
     else:
         yield from operations(kind, number)
-        last = f"%{number - 1}"
-    yield f"    return {last} : {TYPE}"
+    yield f"    return {', '.join(f'%{index}' for index in results)} : {types}"
     yield "  }"
     yield "}"
 

@@ -148,16 +148,9 @@ LogicalResult DepAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   return success();
 }
 
-LogicalResult BoundaryAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                                   VerdictKind verdict, int64_t producer,
-                                   int64_t operand, Gate gate, Reason reason,
-                                   StringAttr when, ArrayAttr via,
-                                   DictionaryAttr numbers, StringAttr flip,
-                                   std::optional<NumericClass> numeric,
-                                   StringAttr plan) {
-  if (producer < 0 || operand < 0)
-    return emitError() << "'producer' and 'operand' are " << producer << " and "
-                       << operand << ", expected at least 0";
+static LogicalResult verifyVerdict(function_ref<InFlightDiagnostic()> emitError,
+                                   VerdictKind verdict, Gate gate,
+                                   Reason reason) {
   if (gateOf(reason) != gate)
     return emitError() << "gate '" << stringifyGate(gate)
                        << "' does not match the reason \""
@@ -170,6 +163,28 @@ LogicalResult BoundaryAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                        << "' does not match the reason \""
                        << stringifyReason(reason) << "\"";
   return success();
+}
+
+LogicalResult BoundaryAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                   VerdictKind verdict, int64_t producer,
+                                   int64_t operand, Gate gate, Reason reason,
+                                   StringAttr when, ArrayAttr via,
+                                   DictionaryAttr numbers, StringAttr flip,
+                                   std::optional<NumericClass> numeric,
+                                   StringAttr plan) {
+  if (producer < 0 || operand < 0)
+    return emitError() << "'producer' and 'operand' are " << producer << " and "
+                       << operand << ", expected at least 0";
+  return verifyVerdict(emitError, verdict, gate, reason);
+}
+
+LogicalResult SiblingAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                  VerdictKind verdict, int64_t with, Gate gate,
+                                  Reason reason, DictionaryAttr numbers,
+                                  StringAttr flip) {
+  if (with < 0)
+    return emitError() << "'with' is " << with << ", expected at least 0";
+  return verifyVerdict(emitError, verdict, gate, reason);
 }
 
 LogicalResult TargetAttr::verify(function_ref<InFlightDiagnostic()> emitError,
@@ -207,6 +222,8 @@ LogicalResult FuseDialect::verifyOperationAttribute(Operation *op,
     return mismatch("an array of #fuse.dep");
   if (name == names::kBoundary && !isArrayOf<BoundaryAttr>(value))
     return mismatch("an array of #fuse.boundary");
+  if (name == names::kSiblings && !isArrayOf<SiblingAttr>(value))
+    return mismatch("an array of #fuse.sibling");
   if (name == names::kId) {
     auto id = dyn_cast<IntegerAttr>(value);
     if (!id || !id.getType().isSignlessInteger(64) || id.getInt() < 0)

@@ -21,6 +21,9 @@ const KernelClass &pointwiseClass();
 const KernelClass &rowClass();
 const KernelClass &contractionClass();
 const KernelClass &windowClass();
+const KernelClass &attentionClass();
+const KernelClass &chainClass();
+const KernelClass &siblingsClass();
 
 /// Registers that pointers, indices and bounds of a kernel take besides values:
 /// on a GPU 3 64-bit pointers, 4 indices, 2 bounds and 4 temporaries; a CPU
@@ -39,6 +42,19 @@ void launch(TileCost &cost, double blocks, const Device &device);
 /// kAssumedExtent.
 double loadsPerElement(mlir::linalg::LinalgOp op, unsigned operand,
                        int64_t tileN);
+
+/// The GEMM that a contraction or convolution is: batch times m x n x k.
+struct Gemm {
+  double batch = 1, m = 1, n = 1, k = 1;
+  double elementBytes = 4;
+};
+
+/// Dynamic extents count as kAssumedExtent.
+Gemm gemmOf(mlir::linalg::LinalgOp op);
+
+/// Operators of `group` in front of its last contraction or convolution that
+/// sum or compare several elements: what a chain holds on chip.
+llvm::SmallVector<unsigned> stagesOf(const Group &group);
 
 /// Operators of `group` that `id` reads, directly or not, `id` left out.
 llvm::SmallVector<unsigned> upstreamOf(const Group &group, unsigned id);

@@ -16,13 +16,45 @@
 using namespace mlir;
 using namespace fuse;
 
-namespace {
+static double product(ArrayRef<int64_t> extents, ArrayRef<unsigned> loops) {
+  double result = 1;
+  for (unsigned loop : loops)
+    result *=
+        ShapedType::isDynamic(extents[loop]) ? kAssumedExtent : extents[loop];
+  return result;
+}
 
-/// The GEMM that an anchor is: batch times m x n x k.
-struct Gemm {
-  double batch = 1, m = 1, n = 1, k = 1;
-  double elementBytes = 4;
-};
+Gemm fuse::gemmOf(linalg::LinalgOp op) {
+  SmallVector<int64_t> extents = op.getStaticLoopRanges();
+  Gemm gemm;
+  if (std::optional<int64_t> bytes =
+          elementBytes(getElementTypeOrSelf(op->getOperand(0))))
+    gemm.elementBytes = *bytes;
+  // A convolution also has contraction dimensions, of a part of itself: ask
+  // for the window first.
+  if (roleOf(op) == Role::Convolution) {
+    FailureOr<linalg::ConvolutionDimensions> conv =
+        linalg::inferConvolutionDims(op);
+    if (failed(conv))
+      return gemm;
+    gemm.batch = product(extents, conv->depth);
+    gemm.m =
+        product(extents, conv->batch) * product(extents, conv->outputImage);
+    gemm.n = product(extents, conv->outputChannel);
+    gemm.k = product(extents, conv->filterLoop) *
+             product(extents, conv->inputChannel);
+  } else if (FailureOr<linalg::ContractionDimensions> dims =
+                 linalg::inferContractionDims(op);
+             succeeded(dims)) {
+    gemm.batch = product(extents, dims->batch);
+    gemm.m = product(extents, dims->m);
+    gemm.n = product(extents, dims->n);
+    gemm.k = product(extents, dims->k);
+  }
+  return gemm;
+}
+
+namespace {
 
 /// m, n, k of a block and the outputs of a thread.
 struct GemmTile {
@@ -59,6 +91,11 @@ public:
     static constexpr llvm::StringLiteral names[] = {"tile_m", "tile_n",
                                                     "tile_k"};
     return names;
+  }
+
+  SmallVector<double, 2> rowsOf(const Group &group) const override {
+    Gemm gemm = gemmOf(group.graph.op(anchorOf(group)));
+    return {gemm.batch, gemm.m};
   }
 
   std::optional<Decision> match(const Group &group) const override {
@@ -155,44 +192,6 @@ private:
       if (id != anchor)
         most = std::max(most, group.node(id).registers);
     return most;
-  }
-
-  static double product(ArrayRef<int64_t> extents, ArrayRef<unsigned> loops) {
-    double result = 1;
-    for (unsigned loop : loops)
-      result *=
-          ShapedType::isDynamic(extents[loop]) ? kAssumedExtent : extents[loop];
-    return result;
-  }
-
-  static Gemm gemmOf(linalg::LinalgOp op) {
-    SmallVector<int64_t> extents = op.getStaticLoopRanges();
-    Gemm gemm;
-    if (std::optional<int64_t> bytes =
-            elementBytes(getElementTypeOrSelf(op->getOperand(0))))
-      gemm.elementBytes = *bytes;
-    // A convolution also has contraction dimensions, of a part of itself: ask
-    // for the window first.
-    if (roleOf(op) == Role::Convolution) {
-      FailureOr<linalg::ConvolutionDimensions> conv =
-          linalg::inferConvolutionDims(op);
-      if (failed(conv))
-        return gemm;
-      gemm.batch = product(extents, conv->depth);
-      gemm.m =
-          product(extents, conv->batch) * product(extents, conv->outputImage);
-      gemm.n = product(extents, conv->outputChannel);
-      gemm.k = product(extents, conv->filterLoop) *
-               product(extents, conv->inputChannel);
-    } else if (FailureOr<linalg::ContractionDimensions> dims =
-                   linalg::inferContractionDims(op);
-               succeeded(dims)) {
-      gemm.batch = product(extents, dims->batch);
-      gemm.m = product(extents, dims->m);
-      gemm.n = product(extents, dims->n);
-      gemm.k = product(extents, dims->k);
-    }
-    return gemm;
   }
 };
 

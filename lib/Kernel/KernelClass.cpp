@@ -24,23 +24,47 @@ void fuse::launch(TileCost &cost, double blocks, const Device &device) {
 
 llvm::ArrayRef<const KernelClass *> fuse::kernelClasses() {
   static const KernelClass *const classes[] = {
-      &pointwiseClass(), &rowClass(), &contractionClass(), &windowClass()};
+      &pointwiseClass(), &rowClass(),   &contractionClass(), &windowClass(),
+      &attentionClass(), &chainClass(), &siblingsClass()};
   return classes;
 }
 
-/// The class for the group's heaviest operator.
-static const KernelClass &candidate(const Group &group) {
+llvm::StringRef fuse::siblingsClassName() { return siblingsClass().name(); }
+llvm::StringRef fuse::attentionClassName() { return attentionClass().name(); }
+llvm::StringRef fuse::chainClassName() { return chainClass().name(); }
+
+const KernelClass &fuse::classForRoles(llvm::ArrayRef<Role> roles) {
   const KernelClass *kernel = &pointwiseClass();
-  for (unsigned id : group.ops) {
-    Role role = group.node(id).role;
-    if (isHeavy(role))
-      return contractionClass();
+  if (size_t heavy = llvm::count_if(roles, isHeavy))
+    return heavy == 1 ? contractionClass() : attentionClass();
+  for (Role role : roles) {
     if (role == Role::Depthwise || role == Role::Window)
       kernel = &windowClass();
     else if (role == Role::Reduction && kernel == &pointwiseClass())
       kernel = &rowClass();
   }
   return *kernel;
+}
+
+/// The class for the group's heaviest operator, or for its parts.
+static const KernelClass &candidate(const Group &group) {
+  if (hasSiblings(group))
+    return siblingsClass();
+  llvm::SmallVector<Role> roles;
+  for (unsigned id : group.ops)
+    roles.push_back(group.node(id).role);
+  const KernelClass &kernel = classForRoles(roles);
+  auto hasRole = [&](std::initializer_list<Role> wanted) {
+    return llvm::any_of(
+        roles, [&](Role role) { return llvm::is_contained(wanted, role); });
+  };
+  bool windows = hasRole({Role::Depthwise, Role::Window});
+  bool contracts = hasRole({Role::Contraction, Role::Convolution});
+  if (!contracts || !(windows || hasRole({Role::Reduction})))
+    return kernel;
+  // Between two contractions a window makes a chain, a softmax an attention.
+  bool chains = windows || &kernel == &contractionClass();
+  return chains && !stagesOf(group).empty() ? chainClass() : kernel;
 }
 
 const KernelClass *fuse::classify(const Group &group, Decision &refusal) {

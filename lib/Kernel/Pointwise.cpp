@@ -27,6 +27,10 @@ public:
     return names;
   }
 
+  llvm::SmallVector<double, 2> rowsOf(const Group &group) const override {
+    return {kernelPoints(group)};
+  }
+
   std::optional<Decision> match(const Group &group) const override {
     double points = kernelPoints(group);
     for (unsigned id : group.ops)

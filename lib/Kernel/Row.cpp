@@ -33,6 +33,12 @@ public:
   }
 
   bool keepsBroadcasts() const override { return true; }
+  /// Where the row is kept.
+  unsigned choicesOf(const Group &) const override { return 1; }
+  SmallVector<double, 2> rowsOf(const Group &group) const override {
+    RowSpace space = *rowSpaceOf(group);
+    return {space.rows, space.length};
+  }
 
   std::optional<Decision> match(const Group &group) const override {
     if (!rowSpaceOf(group))

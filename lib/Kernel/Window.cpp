@@ -26,6 +26,10 @@ public:
     return names;
   }
 
+  SmallVector<double, 2> rowsOf(const Group &group) const override {
+    return {group.node(anchorOf(group)).parallel};
+  }
+
   std::optional<Decision> match(const Group &group) const override {
     std::optional<unsigned> anchor;
     for (unsigned id : group.ops) {
@@ -52,8 +56,7 @@ public:
 
   TileCost cost(const Group &group, const Tile &tile,
                 const Device &device) const override {
-    unsigned anchor = *llvm::find_if(
-        group.ops, [&](unsigned id) { return isWindow(group.node(id).role); });
+    unsigned anchor = anchorOf(group);
     const GraphNode &node = group.node(anchor);
     // A w x w window needs a halo of w - 1 around the tile.
     double side = std::sqrt(std::max(1.0, node.reduction));
@@ -74,6 +77,11 @@ public:
   }
 
 private:
+  static unsigned anchorOf(const Group &group) {
+    return *llvm::find_if(
+        group.ops, [&](unsigned id) { return isWindow(group.node(id).role); });
+  }
+
   static bool isWindow(Role role) {
     return role == Role::Depthwise || role == Role::Window;
   }

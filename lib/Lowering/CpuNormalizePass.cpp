@@ -17,6 +17,7 @@
 
 #include "CpuErf.h"
 #include "fuse/Analysis/Operators.h"
+#include "fuse/Kernel/KernelClass.h"
 #include "fuse/Lowering/Passes.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/Transforms/Transforms.h"
@@ -31,8 +32,14 @@ namespace fuse {
 
 using namespace mlir;
 
-/// True for what stays a named operation: its lowering knows the name.
+/// True for what stays a named operation: its lowering knows the name. Between
+/// two contractions reshapes go only if those are generic.
 static bool keepsName(linalg::LinalgOp op) {
+  auto kernel =
+      op->getParentOp()->getAttrOfType<StringAttr>(fuse::kKernelClassAttr);
+  if (kernel && kernel == fuse::attentionClassName() &&
+      linalg::isaContractionOpInterface(op))
+    return false;
   return isa<linalg::FillOp>(op.getOperation()) ||
          linalg::isaContractionOpInterface(op) ||
          linalg::isaConvolutionOpInterface(op);

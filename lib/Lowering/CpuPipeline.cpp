@@ -32,6 +32,7 @@ static void cleanUp(OpPassManager &pm) {
 void fuse::buildCpuKernels(OpPassManager &pm, const CpuOptions &options) {
   // Arithmetic on whole tensors becomes operators.
   pm.addNestedPass<func::FuncOp>(createConvertElementwiseToLinalgPass());
+  pm.addPass(createSplitKernels());
   pm.addPass(createWrapOps());
   pm.addPass(createOutlineKernels());
   pm.addNestedPass<func::FuncOp>(createCpuIm2col());

@@ -43,17 +43,14 @@ static linalg::LinalgOp findRoot(func::FuncOp function) {
   return nullptr;
 }
 
-/// The contraction, if there is just one.
-static linalg::LinalgOp findHeavy(func::FuncOp function) {
-  linalg::LinalgOp heavy;
-  unsigned count = 0;
+/// The contractions, in order.
+static SmallVector<linalg::LinalgOp> findHeavy(func::FuncOp function) {
+  SmallVector<linalg::LinalgOp> heavy;
   function->walk([&](linalg::LinalgOp op) {
-    if (fuse::isHeavy(fuse::roleOf(op)) && op->getNumResults() == 1) {
-      heavy = op;
-      ++count;
-    }
+    if (fuse::isHeavy(fuse::roleOf(op)) && op->getNumResults() == 1)
+      heavy.push_back(op);
   });
-  return count == 1 ? heavy : nullptr;
+  return heavy;
 }
 
 /// True if something behind `root` reads `value`: the kernel hands it out.
@@ -141,14 +138,21 @@ struct CpuTilePass : fuse::impl::CpuTileBase<CpuTilePass> {
     linalg::LinalgOp root = findRoot(function);
     if (!root || !root.hasPureTensorSemantics())
       return;
-    linalg::LinalgOp heavy = findHeavy(function);
-    if (!heavy && fuse::cutRows(function))
+    SmallVector<linalg::LinalgOp> contractions = findHeavy(function);
+    linalg::LinalgOp heavy;
+    std::optional<fuse::TileSizes> chain;
+    if (contractions.size() == 1)
+      heavy = contractions.front();
+    else if (contractions.size() == 2)
+      chain = fuse::chooseAttentionTiles(root, contractions.front());
+    if (!heavy && !chain && fuse::cutRows(function))
       return;
     bool reduces = false;
     function->walk([&](linalg::LinalgOp op) {
       reduces |= op.getNumReductionLoops() != 0;
     });
-    fuse::TileSizes sizes = fuse::chooseTiles(root, heavy, reduces);
+    fuse::TileSizes sizes =
+        chain ? *chain : fuse::chooseTiles(root, heavy, reduces);
     if (heavy)
       heavy->setAttr(kHeavyAttr, UnitAttr::get(&getContext()));
     linalg::LinalgOp inTile =

@@ -219,10 +219,11 @@ static int64_t columnsOf(int64_t extent, int64_t unit, int64_t most) {
   return best;
 }
 
-/// A divisor of `extent`: a multiple of the register rows if there is one.
-static int64_t rowsOf(int64_t extent) {
+/// A divisor of `extent` up to `most`: a multiple of the register rows if there
+/// is one.
+static int64_t rowsOf(int64_t extent, int64_t most = kRowsMost) {
   int64_t best = 0, even = 0;
-  for (int64_t size = kRowsLeast; size <= std::min(extent, kRowsMost); ++size) {
+  for (int64_t size = kRowsLeast; size <= std::min(extent, most); ++size) {
     if (extent % size)
       continue;
     best = size;
@@ -314,6 +315,59 @@ static std::optional<TileSizes> contractionTiles(linalg::LinalgOp root,
     for (auto [size, range] : llvm::zip_equal(*sizes, ranges))
       if (size >= range)
         size = 0;
+  return tiles;
+}
+
+//===----------------------------------------------------------------------===//
+// Attention
+//===----------------------------------------------------------------------===//
+
+/// Bytes of the scores of a tile, which stay in the second cache beside what
+/// they are multiplied with. More, shorter tiles bring the keys into order more
+/// often.
+constexpr int64_t kScoreBytes = 256 * 1024;
+
+std::optional<TileSizes> fuse::chooseAttentionTiles(linalg::LinalgOp root,
+                                                    linalg::LinalgOp first) {
+  SmallVector<int64_t> ranges = root.getStaticLoopRanges(),
+                       scores = first.getStaticLoopRanges();
+  FreeLoops free(root);
+  ArrayRef<int> cut = free.loopsOf(first->getResult(0));
+  AffineMap result = first.getIndexingMapMatchingResult(first->getResult(0));
+  if (llvm::is_contained(ranges, ShapedType::kDynamic) ||
+      llvm::is_contained(scores, ShapedType::kDynamic) || cut.empty() ||
+      !result.isProjectedPermutation())
+    return std::nullopt;
+  SmallVector<unsigned> batch, rows;
+  int64_t columns = 1;
+  for (unsigned dim = result.getNumResults(); dim-- > 0;) {
+    unsigned mine = result.getDimPosition(dim);
+    int loop = cut[dim];
+    if (loop == kNoLoop || !free.isFree(loop)) {
+      columns *= scores[mine];
+      continue;
+    }
+    bool shared =
+        llvm::all_of(first.getDpsInputOperands(), [&](OpOperand *input) {
+          return first.getMatchingIndexingMap(input).isFunctionOfDim(mine);
+        });
+    (shared ? batch : rows).push_back(loop);
+  }
+  if (rows.empty())
+    return std::nullopt;
+  TileSizes tiles;
+  tiles.outer.assign(ranges.size(), 0);
+  tiles.inner.assign(ranges.size(), 0);
+  for (unsigned loop : batch)
+    tiles.outer[loop] = 1;
+  int64_t bytes = columns * sizeof(float);
+  int64_t most = std::max(kScoreBytes / bytes, kRowsLeast);
+  for (unsigned loop : rows) {
+    int64_t size =
+        ranges[loop] <= most ? ranges[loop] : rowsOf(ranges[loop], most);
+    tiles.outer[loop] = size < ranges[loop] ? std::max<int64_t>(size, 1) : 0;
+    most = std::max<int64_t>(most / std::max<int64_t>(size, 1), 1);
+  }
   return tiles;
 }
 

@@ -60,6 +60,12 @@ struct TileSizes {
 TileSizes chooseTiles(mlir::linalg::LinalgOp root, mlir::linalg::LinalgOp heavy,
                       bool reduces);
 
+/// The tiles of a kernel that ends in `root` and has a contraction of what
+/// comes of the results of `first`, another one: outer ones of a batch, inner
+/// ones of rows of scores. Nothing if they cannot be cut so.
+std::optional<TileSizes> chooseAttentionTiles(mlir::linalg::LinalgOp root,
+                                              mlir::linalg::LinalgOp first);
+
 } // namespace fuse
 
 #endif // FUSE_LIB_LOWERING_TILESIZES_H

@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "fuse/Plan/Explain.h"
+#include "Record.h"
 #include "fuse/Plan/ConvBn.h"
 #include "llvm/Support/FormatVariadic.h"
 #include <cmath>
@@ -108,6 +109,7 @@ ModuleReport fuse::reportOn(Operation *module, const VerdictOptions &options) {
     entry.keys = keys.of(*entry.facts);
     entry.kernels = kernelsOf(*entry.facts);
     entry.folds = foldsOf(*entry.facts, folding);
+    entry.siblings = readSiblings(*entry.facts);
     report.functions.push_back(std::move(entry));
   }
   return report;
@@ -173,6 +175,11 @@ static void printFunction(const FunctionReport &report, llvm::raw_ostream &os) {
     os << "      " << answersText(decision.answers) << '\n';
     if (!decision.plan.empty())
       os << "      plan: " << decision.plan << '\n';
+  }
+  for (const SiblingRecord &pair : report.siblings) {
+    os << "  siblings " << operatorName(facts, pair.first) << ", "
+       << operatorName(facts, pair.second) << "  ";
+    printDecision(os, pair.decision);
   }
   for (const KernelRecord &kernel : report.kernels)
     os << "  kernel " << kernel.label << ": "
@@ -275,6 +282,19 @@ static llvm::json::Value answersJson(const Answers &answers) {
                             {"lost_parallelism", answers.lostParallelism}};
 }
 
+static llvm::json::Value siblingJson(const FunctionFacts &facts,
+                                     const SiblingRecord &pair) {
+  llvm::json::Object object{
+      {"function", facts.function.getName()},
+      {"first", pair.first},
+      {"first_op", describe(facts.operators[pair.first].op)},
+      {"second", pair.second},
+      {"second_op", describe(facts.operators[pair.second].op)},
+      {"verdict", stringifyVerdictKind(pair.decision.verdict)}};
+  addDecision(object, pair.decision);
+  return object;
+}
+
 static llvm::json::Value kernelJson(StringRef function,
                                     const KernelRecord &kernel) {
   llvm::json::Array operators(kernel.operators);
@@ -313,7 +333,7 @@ static llvm::json::Value edgeJson(const FunctionReport &function,
 }
 
 llvm::json::Value fuse::toJson(const ModuleReport &report) {
-  llvm::json::Array edges, folds, safe, kernels;
+  llvm::json::Array edges, folds, safe, kernels, siblings;
   for (const FunctionReport &function : report.functions) {
     for (size_t i = 0; i < function.decisions.size(); ++i) {
       edges.push_back(edgeJson(function, i));
@@ -322,6 +342,8 @@ llvm::json::Value fuse::toJson(const ModuleReport &report) {
     }
     for (const KernelRecord &kernel : function.kernels)
       kernels.push_back(kernelJson(function.facts->function.getName(), kernel));
+    for (const SiblingRecord &pair : function.siblings)
+      siblings.push_back(siblingJson(*function.facts, pair));
     for (const FoldRecord &fold : function.folds) {
       llvm::json::Object object{
           {"function", function.facts->function.getName()},
@@ -351,6 +373,7 @@ llvm::json::Value fuse::toJson(const ModuleReport &report) {
       {"safe", std::move(safe)},
       {"folds", std::move(folds)},
       {"kernels", std::move(kernels)},
+      {"siblings", std::move(siblings)},
       {"summary", llvm::json::Object{{"edges", summary.edges},
                                      {"fuse", summary.fuse},
                                      {"conditional", summary.conditional},

@@ -13,8 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "fuse/Plan/GroupOrder.h"
-#include "fuse/Plan/Planner.h"
+#include "Greedy.h"
 #include <cmath>
 #include <queue>
 
@@ -22,13 +21,6 @@ using namespace mlir;
 using namespace fuse;
 
 namespace {
-
-/// A group while planning.
-struct Planning {
-  SmallVector<unsigned, 4> ops; ///< empty: merged into another
-  const KernelClass *kernel = nullptr;
-  std::optional<TileCost> cost;
-};
 
 /// An edge in the queue: the gain it was last found to have, and which edge.
 struct Candidate {
@@ -39,38 +31,6 @@ struct Candidate {
   }
 };
 
-class Greedy {
-public:
-  Greedy(const FusionGraph &graph, ArrayRef<Decision> decisions,
-         const VerdictOptions &options, Objective objective)
-      : graph(graph), decisions(decisions), options(options),
-        objective(objective), limits(limitsOf(options)), order(graph) {}
-  Plan run();
-
-private:
-  bool isCandidate(unsigned edge);
-  std::optional<double> gainOf(unsigned edge, bool checkCycles = true);
-  std::vector<unsigned> joinAlong(ArrayRef<unsigned> edges, bool &joined);
-  void join(unsigned edge);
-  void recompute(unsigned id);
-  Planning evaluate(SmallVector<unsigned, 4> ops, std::string &refusal,
-                    ArrayRef<unsigned> internal = {});
-  double valueOf(const Planning &group) const;
-  Plan result();
-
-  const FusionGraph &graph;
-  ArrayRef<Decision> decisions;
-  const VerdictOptions &options;
-  Objective objective;
-  Limits limits;
-  std::vector<Planning> groups;
-  GroupOrder order;
-  std::vector<std::string> notes;   ///< per edge: why not
-  std::vector<unsigned> recomputed; ///< ascending
-  std::vector<SmallVector<unsigned, 2>>
-      edgesOf; ///< per operator: edges that leave it
-};
-
 } // namespace
 
 Limits fuse::limitsOf(const VerdictOptions &options) {
@@ -78,10 +38,8 @@ Limits fuse::limitsOf(const VerdictOptions &options) {
           options.device.sharedPerBlock * options.boundary};
 }
 
-/// Joined or not, an edge is no candidate where fusing is not known to be
-/// right, where the user says no, or where it would move work out of the
-/// preparation.
-bool Greedy::isCandidate(unsigned edge) {
+bool fuse::isCandidate(const FusionGraph &graph, ArrayRef<Decision> decisions,
+                       unsigned edge) {
   const Decision &decision = decisions[edge];
   if (graph.facts.edges[edge].onMemory)
     return false;
@@ -94,44 +52,54 @@ bool Greedy::isCandidate(unsigned edge) {
          decision.reason != Reason::ComputedOnce;
 }
 
-double Greedy::valueOf(const Planning &group) const {
-  if (objective == Objective::Time)
-    return group.cost->estimate.seconds;
-  // A kernel more is worth a byte: of two plans with equal bytes the one with
-  // fewer kernels wins.
-  return group.cost->work.dramBytes + 1;
+double fuse::valueOf(const TileCost &cost, Objective objective) {
+  return objective == Objective::Time ? cost.estimate.seconds
+                                      : cost.work.dramBytes + 1;
 }
 
-Planning Greedy::evaluate(SmallVector<unsigned, 4> ops, std::string &refusal,
+/// What a kernel that does not gain would cost.
+std::string Greedy::lossOf(double loss) const {
+  if (objective == Objective::Time)
+    return "joined kernel would take " + formatNumber(loss * 1e6) +
+           " us longer";
+  return "joined kernel would move " + formatNumber(loss) + " bytes more";
+}
+
+Planning Greedy::evaluate(Ops ops, Decision &refusal,
                           ArrayRef<unsigned> internal) {
   Planning planning;
-  // Kernels are formed on tensors; memrefs are analysed only.
-  if (llvm::any_of(ops, [&](unsigned id) {
-        return !graph.op(id).hasPureTensorSemantics();
-      })) {
-    refusal = "kernels are formed on tensors only";
-    planning.ops = std::move(ops);
-    return planning;
-  }
   Group group{graph, std::move(ops), SmallVector<unsigned, 1>(internal)};
-  Decision reason;
-  planning.kernel = classify(group, reason);
-  if (!planning.kernel) {
-    refusal = stringifyReason(reason.reason).str();
-  } else {
+  planning.kernel = classify(group, refusal);
+  if (planning.kernel) {
     TileCost smallest;
     planning.cost =
         bestTile(*planning.kernel, group, options.device, limits, smallest);
     if (!planning.cost)
-      refusal = (stringifyReason(Reason::NoTile) +
-                 ": registers=" + formatNumber(smallest.registers) + " of " +
-                 formatNumber(limits.registers) +
-                 ", shared_bytes=" + formatNumber(smallest.shared) + " of " +
-                 formatNumber(limits.shared))
-                    .str();
+      refusal =
+          Decision::keep(Reason::NoTile, "raise register-limit or boundary")
+              .number("registers", smallest.registers)
+              .number("register_limit", limits.registers)
+              .number("shared_bytes", smallest.shared)
+              .number("shared_limit", limits.shared);
   }
   planning.ops = std::move(group.ops);
   return planning;
+}
+
+std::string fuse::noteOf(const Decision &refusal) {
+  std::string note = stringifyReason(refusal.reason).str();
+  if (refusal.reason == Reason::NoTile)
+    for (auto [index, number] : llvm::enumerate(refusal.numbers))
+      note += (index == 0       ? ": "
+               : index % 2 == 0 ? ", "
+                                : " of ") +
+              (index % 2 == 0 ? number.first + "=" : std::string()) +
+              formatNumber(number.second);
+  return note;
+}
+
+bool Greedy::isRecomputed(unsigned id) const {
+  return std::binary_search(recomputed.begin(), recomputed.end(), id);
 }
 
 /// Leaves a cheap operator of its own out of the kernels, if evaluating it
@@ -139,9 +107,6 @@ Planning Greedy::evaluate(SmallVector<unsigned, 4> ops, std::string &refusal,
 void Greedy::recompute(unsigned id) {
   const GraphNode &node = graph.nodes[id];
   unsigned own = order.groupOf(id);
-  auto isRecomputed = [&](unsigned other) {
-    return std::binary_search(recomputed.begin(), recomputed.end(), other);
-  };
   bool alone = groups[own].ops.size() == 1 && groups[own].cost;
   bool leaves = llvm::any_of(node.escapes, [](bool escape) { return escape; });
   if (!alone || leaves || node.consumers.size() < 2 ||
@@ -161,7 +126,7 @@ void Greedy::recompute(unsigned id) {
     if (!groups[reader].cost || ops.size() >= kMostKernelOperators)
       return;
     ops.insert(llvm::lower_bound(ops, id), id);
-    std::string ignored;
+    Decision ignored;
     Planning joined = evaluate(std::move(ops), ignored, {id});
     if (!joined.cost || joined.kernel != groups[reader].kernel)
       return;
@@ -175,6 +140,25 @@ void Greedy::recompute(unsigned id) {
     groups[reader] = std::move(planning);
   groups[own] = Planning();
   recomputed.push_back(id);
+}
+
+/// Why an edge from group `a` to `b` may not be inside of the joined kernel.
+std::optional<std::string> Greedy::refusedInside(const Planning &a,
+                                                 const Planning &b,
+                                                 const Planning &joined) const {
+  for (unsigned id : a.ops)
+    for (unsigned edge : edgesOf[id]) {
+      if (!std::binary_search(b.ops.begin(), b.ops.end(),
+                              graph.facts.edges[edge].consumer))
+        continue;
+      if (!isCandidate(edge))
+        return stringifyReason(decisions[edge].reason).str();
+      // A row kernel evaluates a row's statistic once and keeps it.
+      if (decisions[edge].reason == Reason::Recomputed &&
+          !joined.kernel->keepsBroadcasts())
+        return "producer would be recomputed";
+    }
+  return std::nullopt;
 }
 
 /// Gain of joining the groups at both ends of an edge; nothing, with a note, if
@@ -204,13 +188,14 @@ std::optional<double> Greedy::gainOf(unsigned edge, bool checkCycles) {
            " arguments, limit " + std::to_string(kMostKernelArguments);
     return std::nullopt;
   }
-  Planning joined = evaluate(std::move(ops), note);
-  if (!joined.cost)
+  Decision refusal;
+  Planning joined = evaluate(std::move(ops), refusal);
+  if (!joined.cost) {
+    note = noteOf(refusal);
     return std::nullopt;
-  // A row kernel evaluates a row's statistic once and keeps it.
-  if (decisions[edge].reason == Reason::Recomputed &&
-      !joined.kernel->keepsBroadcasts()) {
-    note = "producer would be recomputed";
+  }
+  if (std::optional<std::string> refused = refusedInside(a, b, joined)) {
+    note = *refused;
     return std::nullopt;
   }
   if (checkCycles && order.wouldMakeCycle(order.groupOf(e.producer),
@@ -222,11 +207,7 @@ std::optional<double> Greedy::gainOf(unsigned edge, bool checkCycles) {
   bool forced = decisions[edge].reason == Reason::HintAlways ||
                 decisions[edge].reason == Reason::AllowListed;
   if (gain <= 0 && !forced) {
-    note =
-        objective == Objective::Time
-            ? "joined kernel would take " + formatNumber(-gain * 1e6) +
-                  " us longer"
-            : "joined kernel would move " + formatNumber(-gain) + " bytes more";
+    note = lossOf(-gain);
     return std::nullopt;
   }
   return gain;
@@ -239,7 +220,7 @@ void Greedy::join(unsigned edge) {
   std::merge(groups[into].ops.begin(), groups[into].ops.end(),
              groups[from].ops.begin(), groups[from].ops.end(),
              std::back_inserter(ops));
-  std::string ignored;
+  Decision ignored;
   groups[into] = evaluate(std::move(ops), ignored);
   groups[from] = Planning();
   order.join(into, from);
@@ -281,19 +262,13 @@ std::vector<unsigned> Greedy::joinAlong(ArrayRef<unsigned> edges,
   return refused;
 }
 
-Plan Greedy::run() {
-  unsigned count = graph.nodes.size();
-  notes.resize(decisions.size());
-  for (unsigned id = 0; id < count; ++id) {
-    std::string ignored;
-    groups.push_back(evaluate({id}, ignored));
-  }
+/// A larger group may hold what its parts could not: a prologue all of whose
+/// readers have joined, a row's statistic beside the row.
+void Greedy::joinEdges() {
   std::vector<unsigned> edges;
   for (unsigned edge = 0; edge < decisions.size(); ++edge)
     if (isCandidate(edge))
       edges.push_back(edge);
-  // A larger group may hold what its parts could not: a prologue all of whose
-  // readers have joined, a row's statistic beside the row.
   constexpr unsigned kMostRounds = 4;
   for (unsigned round = 0; round < kMostRounds; ++round) {
     bool joined = false;
@@ -305,74 +280,35 @@ Plan Greedy::run() {
       return order.groupOf(e.producer) == order.groupOf(e.consumer);
     });
   }
+}
+
+Plan Greedy::run() {
+  unsigned count = graph.nodes.size();
+  notes.resize(decisions.size());
+  for (unsigned id = 0; id < count; ++id) {
+    Decision ignored;
+    // Kernels are formed on tensors; memrefs are analysed only.
+    groups.push_back(graph.op(id).hasPureTensorSemantics()
+                         ? evaluate({id}, ignored)
+                         : Planning{{id}, nullptr, std::nullopt});
+  }
   edgesOf.resize(count);
   for (unsigned edge = 0; edge < decisions.size(); ++edge)
     edgesOf[graph.facts.edges[edge].producer].push_back(edge);
+  joinEdges();
+  joinChains();
   for (unsigned id = 0; id < count; ++id)
     recompute(id);
+  joinSiblings();
   return result();
 }
 
-/// The heaviest operator of a kernel: it carries the tile.
-static unsigned rootOf(const FusionGraph &graph, ArrayRef<unsigned> ops) {
-  unsigned root = ops.back();
-  double most = -1;
-  for (unsigned id : ops) {
-    double weight = graph.nodes[id].role == Role::Elementwise
-                        ? 0
-                        : graph.nodes[id].flops + 1;
-    if (weight > most) {
-      most = weight;
-      root = id;
-    }
-  }
-  return root;
-}
-
 Plan Greedy::result() {
-  Plan plan;
-  plan.recomputed = recomputed;
-  std::vector<int> number(groups.size(), -1);
-  for (unsigned id = 0; id < graph.nodes.size(); ++id) {
-    unsigned index = order.groupOf(id);
-    if (number[index] >= 0 || llvm::is_contained(recomputed, id))
-      continue;
-    number[index] = plan.kernels.size();
-    PlannedKernel kernel;
-    kernel.ops = groups[index].ops;
-    if (groups[index].cost) {
-      kernel.kernel = groups[index].kernel;
-      kernel.cost = *groups[index].cost;
-    }
-    kernel.root = rootOf(graph, kernel.ops);
-    plan.kernels.push_back(std::move(kernel));
-  }
-  for (unsigned edge = 0; edge < decisions.size(); ++edge) {
-    const Edge &e = graph.facts.edges[edge];
-    if (std::binary_search(recomputed.begin(), recomputed.end(), e.consumer)) {
-      plan.edges.push_back(
-          {"consumer is evaluated again by its readers", false});
-      continue;
-    }
-    if (std::binary_search(recomputed.begin(), recomputed.end(), e.producer)) {
-      plan.edges.push_back(
-          {"recomputed in kernel " +
-               std::to_string(number[order.groupOf(e.consumer)]),
-           true});
-      continue;
-    }
-    int a = number[order.groupOf(e.producer)],
-        b = number[order.groupOf(e.consumer)];
-    std::string note = notes[edge];
-    if (a == b)
-      note = "in kernel " + std::to_string(a);
-    else if (!plan.kernels[a].kernel || !plan.kernels[b].kernel)
-      note = "one side has no kernel class or tile";
-    else if (note.empty())
-      note =
-          "between kernels " + std::to_string(a) + " and " + std::to_string(b);
-    plan.edges.push_back({std::move(note), a == b});
-  }
+  std::vector<unsigned> groupOf;
+  for (unsigned id = 0; id < graph.nodes.size(); ++id)
+    groupOf.push_back(order.groupOf(id));
+  Plan plan = makePlan(graph, groupOf, groups, recomputed, notes);
+  plan.siblings = siblings;
   return plan;
 }
 

@@ -11,7 +11,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "fuse/Plan/Planner.h"
+#include "Record.h"
 #include "fuse/Support/RemarkHelpers.h"
 #include "mlir/IR/Remarks.h"
 
@@ -42,6 +42,31 @@ void fuse::writePlan(const FunctionFacts &facts, const Plan &plan) {
     facts.operators[kernel.root].op->setDiscardableAttr(
         names::kTile, TileAttr::get(context, tile.sizes, tile.threads));
   }
+}
+
+/// One remark for the whole plan: what each call takes, and what is computed
+/// once.
+static void emitPlanRemark(const FunctionFacts &facts, const Plan &plan) {
+  using Arg = remark::detail::Remark::Arg;
+  if (!facts.function->getContext()->getRemarkEngine())
+    return;
+  double seconds = 0, once = 0;
+  int64_t kernels = 0;
+  for (const PlannedKernel &kernel : plan.kernels) {
+    if (!kernel.kernel)
+      continue;
+    bool prepared = facts.operators[kernel.ops.front()].fromParameters;
+    (prepared ? once : seconds) += kernel.cost.estimate.seconds;
+    kernels += !prepared;
+  }
+  auto opts = remark::RemarkOpts::name("plan")
+                  .category("fuse-plan")
+                  .function(facts.function.getName());
+  auto remark = remark::analysis(remarkLocation(facts.function.getLoc()), opts);
+  if (remark)
+    remark << Arg("Kernels", kernels)
+           << Arg("MicroSeconds", formatNumber(seconds * 1e6))
+           << Arg("PreparedMicroSeconds", formatNumber(once * 1e6));
 }
 
 /// One remark per kernel of more than one operator.
@@ -91,7 +116,30 @@ std::optional<Objective> fuse::parseObjective(StringRef name) {
   return std::nullopt;
 }
 
-void fuse::planModule(Operation *module, Objective objective) {
+/// The exact plan where it is found, otherwise `greedy`; says which.
+static Plan planOrKeep(const FusionGraph &graph, ArrayRef<Decision> decisions,
+                       const VerdictOptions &options, Objective objective,
+                       unsigned limitMs, Plan greedy) {
+  std::optional<Plan> exact =
+      planExactly(graph, decisions, options, objective, limitMs);
+  FunctionOpInterface function = graph.facts.function;
+  auto show = [&](const Plan &plan) {
+    double value = valueOf(plan, objective);
+    return objective == Objective::Time ? formatNumber(value * 1e6) + " us"
+                                        : formatNumber(value) + " bytes";
+  };
+  InFlightDiagnostic remark = emitRemark(function.getLoc());
+  remark << "plan of @" << function.getName() << ": greedy " << show(greedy);
+  if (!exact) {
+    remark << ", optimum not proved";
+    return greedy;
+  }
+  remark << ", exact " << show(*exact) << ", optimum proved";
+  return std::move(*exact);
+}
+
+void fuse::planModule(Operation *module, Objective objective,
+                      std::optional<unsigned> exactMs) {
   VerdictOptions options = optionsOrDefault(module);
   EdgeKeys keys;
   for (FunctionOpInterface function : functionsOf(module)) {
@@ -99,6 +147,9 @@ void fuse::planModule(Operation *module, Objective objective) {
     std::vector<Decision> decisions = decideEdges(facts, options);
     FusionGraph graph(facts);
     Plan plan = planGreedily(graph, decisions, options, objective);
+    if (exactMs)
+      plan = planOrKeep(graph, decisions, options, objective, *exactMs,
+                        std::move(plan));
     for (auto [decision, outcome] : llvm::zip_equal(decisions, plan.edges)) {
       decision.plan = outcome.note;
       decision.joined = outcome.joined;
@@ -107,6 +158,9 @@ void fuse::planModule(Operation *module, Objective objective) {
     writeVerdicts(facts, decisions);
     writePlan(facts, plan);
     emitEdgeRemarks(facts, decisions, "fuse-plan", keys);
+    writeSiblings(facts, plan.siblings);
+    emitPlanRemark(facts, plan);
     emitKernelRemarks(facts, plan);
+    emitSiblingRemarks(facts, plan.siblings);
   }
 }

@@ -33,7 +33,16 @@ struct PlanPass : fuse::impl::PlanKernelsBase<PlanPass> {
           << "', known objectives are time, bytes";
       return signalPassFailure();
     }
-    fuse::planModule(getOperation(), *wanted);
+    if (planner != "greedy" && planner != "exact") {
+      emitError(getOperation().getLoc())
+          << "fuse-plan: unknown planner '" << planner
+          << "', known planners are greedy, exact";
+      return signalPassFailure();
+    }
+    std::optional<unsigned> exactMs;
+    if (planner == "exact")
+      exactMs = exactLimitMs;
+    fuse::planModule(getOperation(), *wanted, exactMs);
   }
 };
 } // namespace

@@ -11,10 +11,9 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "fuse/Plan/Boundary.h"
+#include "Record.h"
 #include "fuse/Support/RemarkHelpers.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
-#include "mlir/IR/Builders.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/Remarks.h"
 #include <cmath>
@@ -131,6 +130,13 @@ static Attribute numberAttr(Builder &b, double value) {
   return b.getF64FloatAttr(std::stod(formatNumber(value)));
 }
 
+DictionaryAttr fuse::numbersAttr(Builder &b, const Decision &decision) {
+  SmallVector<NamedAttribute> numbers;
+  for (const auto &[name, value] : decision.numbers)
+    numbers.push_back(b.getNamedAttr(name, numberAttr(b, value)));
+  return numbers.empty() ? DictionaryAttr() : b.getDictionaryAttr(numbers);
+}
+
 static Attribute boundaryAttr(Builder &b, const Edge &edge,
                               const Decision &decision) {
   auto text = [&](const std::string &value) {
@@ -139,17 +145,13 @@ static Attribute boundaryAttr(Builder &b, const Edge &edge,
   SmallVector<Attribute> via;
   for (Operation *glue : edge.glue)
     via.push_back(b.getStringAttr(glue->getName().stripDialect()));
-  SmallVector<NamedAttribute> numbers;
-  for (const auto &[name, value] : decision.numbers)
-    numbers.push_back(b.getNamedAttr(name, numberAttr(b, value)));
   std::optional<NumericClass> numeric;
   if (decision.verdict != VerdictKind::Keep)
     numeric = decision.numeric;
   return BoundaryAttr::get(
       b.getContext(), decision.verdict, edge.producer, edge.operand,
       decision.gate(), decision.reason, text(decision.when),
-      via.empty() ? ArrayAttr() : b.getArrayAttr(via),
-      numbers.empty() ? DictionaryAttr() : b.getDictionaryAttr(numbers),
+      via.empty() ? ArrayAttr() : b.getArrayAttr(via), numbersAttr(b, decision),
       text(decision.flip), numeric, text(decision.plan));
 }
 

@@ -151,8 +151,8 @@ std::string Checker::checkTile(PlanGroup &group) {
     return "the tile has " + std::to_string(tile.getSizes().size()) +
            " sizes, class '" + group.kernel->name().str() + "' has " +
            std::to_string(rank);
-  for (int64_t size : tile.getSizes().take_front(
-           rank == 3 && group.kernel->name() == "row" ? 2 : rank))
+  for (int64_t size :
+       tile.getSizes().drop_back(group.kernel->choicesOf(inside)))
     if (size < 1)
       return "the tile has a size of " + std::to_string(size) +
              ", expected at least 1";

@@ -163,7 +163,7 @@ KernelOp KernelBuilder::createKernel() {
   for (Operation *op : cloned) {
     Operation *copy = builder.clone(*op, mapping);
     for (StringRef name : {names::kGroup, names::kTile, names::kBoundary,
-                           names::kDep, names::kId, names::kRecompute})
+                           names::kDep, names::kId, names::kSiblings})
       copy->removeDiscardableAttr(name);
   }
   SmallVector<Value> yielded;
@@ -261,6 +261,8 @@ void fuse::applyPlan(Operation *module) {
 
 void fuse::inlineKernel(KernelOp kernel) {
   Block &body = kernel.getBody().front();
+  for (Operation &op : body)
+    op.removeDiscardableAttr(names::kRecompute);
   auto yield = cast<YieldOp>(body.getTerminator());
   for (auto [argument, input] :
        llvm::zip_equal(body.getArguments(), kernel.getInputs()))

@@ -20,11 +20,9 @@ func.func @pool(%x: tensor<1x64x56x56xf32>, %win: tensor<3x3xf32>) -> tensor<1x6
   return %d : tensor<1x64x56x56xf32>
 }
 
-// A depthwise convolution with its activation, both clamps of it; the pointwise convolution behind is another kernel.
+// A depthwise convolution with its activation, both clamps of it, and the pointwise convolution behind.
 // CHECK-LABEL: function @depthwise:
-// CHECK: plan: profile: no kernel class chains these loop nests
-// CHECK: kernel 0 window (planned): depthwise_conv_2d_nchw_chw, generic(maximumf, minimumf)
-// CHECK: kernel 1 contraction (planned): conv_2d_nchw_fchw
+// CHECK: kernel 0 chain (planned): depthwise_conv_2d_nchw_chw, generic(maximumf, minimumf), conv_2d_nchw_fchw
 func.func @depthwise(%x: tensor<1x64x58x58xf32>, %w: tensor<64x3x3xf32>, %v: tensor<32x64x1x1xf32>) -> tensor<1x32x56x56xf32> {
   %z = arith.constant 0.0 : f32
   %six = arith.constant 6.0 : f32

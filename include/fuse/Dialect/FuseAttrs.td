@@ -35,6 +35,7 @@ def Fuse_Dialect : Dialect {
     | `fuse.dep` | array of `#fuse.dep`: dependences, copies, effects, consumers |
     | `fuse.boundary` | array of `#fuse.boundary`, one per incoming edge |
     | `fuse.group`, `fuse.tile` | the plan: `#fuse.group`, and on the root `#fuse.tile` |
+    | `fuse.siblings` | the plan: array of `#fuse.sibling`, on the root of the later one |
     | `fuse.recompute` | the plan: the operator is evaluated again in every kernel that reads it |
     | `fuse.folded` | on a convolution: the chain that was folded into it |
     | `fuse.folded_input` | on a convolution: the chain in front that was folded into it |
@@ -144,6 +145,23 @@ def Fuse_BoundaryAttr : Fuse_Attr<"Boundary", "boundary"> {
   let genVerifyDecl = 1;
 }
 
+def Fuse_SiblingAttr : Fuse_Attr<"Sibling", "sibling"> {
+  let summary = "the decision on two kernels that read the same value";
+  let description = [{
+    No edge leads between siblings, so the planner gives each pair that it looked at a record of its own, on the root of the later
+    kernel: whether they share one launch, the `fuse.id` of the earlier kernel's root (`with`), the `gate` and the `reason`, the
+    numbers that were compared and what would flip the decision.
+
+    Example: `#fuse.sibling<keep, with = 3, gate = dependency, reason = "dependency: fusing would make a cycle", flip = "...">`
+  }];
+  let parameters = (ins
+    Fuse_VerdictParam:$verdict, "int64_t":$with, Fuse_GateParam:$gate, Fuse_ReasonParam:$reason,
+    OptionalParameter<"::mlir::DictionaryAttr">:$numbers,
+    OptionalParameter<"::mlir::StringAttr">:$flip);
+  let assemblyFormat = "`<` $verdict `,` struct($with, $gate, $reason, $numbers, $flip) `>`";
+  let genVerifyDecl = 1;
+}
+
 def Fuse_TargetAttr : Fuse_Attr<"Target", "target"> {
   let summary = "a device";
   let description = [{
@@ -160,8 +178,8 @@ def Fuse_TargetAttr : Fuse_Attr<"Target", "target"> {
 def Fuse_TileAttr : Fuse_Attr<"Tile", "tile"> {
   let summary = "how a kernel's work is cut into blocks";
   let description = [{
-    Sizes of a block in the kernel class's own dimensions (contraction: m, n, k; row: rows, length, storage; window: image;
-    pointwise: elements) and threads per block.
+    Sizes of a block in the kernel class's own dimensions (contraction and chain: m, n, k; attention: rows, length of a row, k;
+    row: rows, length, storage; window: image; pointwise: elements; siblings: those of the class of each) and threads per block.
 
     Example: `#fuse.tile<sizes = [128, 128, 8], threads = 256>`
   }];

@@ -38,6 +38,7 @@ constexpr llvm::StringLiteral kDep = "fuse.dep";
 constexpr llvm::StringLiteral kBoundary = "fuse.boundary";
 constexpr llvm::StringLiteral kGroup = "fuse.group";
 constexpr llvm::StringLiteral kTile = "fuse.tile";
+constexpr llvm::StringLiteral kSiblings = "fuse.siblings";
 constexpr llvm::StringLiteral kRecompute = "fuse.recompute";
 constexpr llvm::StringLiteral kFolded = "fuse.folded";
 constexpr llvm::StringLiteral kFoldedInput = "fuse.folded_input";

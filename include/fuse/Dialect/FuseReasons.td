@@ -122,6 +122,16 @@ def Reason_EpilogueTiles : FuseReason<"EpilogueTiles", 68, "profile: epilogue re
   "result twice in different orders (a matrix plus its transpose), or a part of it that is moved (a rotated half). Reading it in "
   "one order only flips it.">;
 
+def Reason_SiblingsDiffer : FuseReason<"SiblingsDiffer", 69, "profile: siblings are not cut alike",
+  "Siblings share one launch: each has blocks of its own, of one shape and along the same rows. Two that are of different kernel "
+  "classes, or that have different rows, stay kernels of their own.">;
+def Reason_NothingShared : FuseReason<"NothingShared", 70, "profile: nothing is read in common",
+  "The operators neither read each other nor one value: one launch for both would save no bytes.">;
+
+def Reason_ScoresShape : FuseReason<"ScoresShape", 71, "profile: scores change shape between the contractions",
+  "An attention kernel computes each row of scores once, and masks, scales and normalises it where it is. Here an operator between "
+  "the two contractions has a larger iteration space than the scores: a mask with a dimension of its own, say.">;
+
 // Gate `resource`.
 def Reason_Memory : FuseReason<"Memory", 80, "resource: intermediate data exceeds memory",
   "The bytes of both operators together exceed the device memory.">;
@@ -172,7 +182,7 @@ def Fuse_Reason : I32EnumAttr<"Reason", "why a verdict is what it is", [
   Reason_ElementType, Reason_FoldOverflow, Reason_FoldPrecision, Reason_FoldUnderflow, Reason_FoldUnchecked,
   Reason_FoldAccumulator,
   Reason_IntensityMismatch, Reason_TwoHeavy, Reason_RowAcrossTiles, Reason_UnknownIntensity, Reason_NoChain, Reason_RowsDiffer,
-  Reason_PrologueOutput, Reason_EpilogueShape, Reason_EpilogueTiles,
+  Reason_PrologueOutput, Reason_EpilogueShape, Reason_EpilogueTiles, Reason_SiblingsDiffer, Reason_NothingShared, Reason_ScoresShape,
   Reason_Memory, Reason_MemoryBound, Reason_Registers, Reason_NoTile, Reason_TooLarge,
   Reason_NoGain, Reason_Recomputed, Reason_ComputedOnce, Reason_RunTimeWeights, Reason_NonConstantWeights,
   Reason_HintNever, Reason_HintAlways, Reason_BlockListed, Reason_AllowListed, Reason_ModeOff, Reason_ModeFoldOnly]> {

@@ -53,6 +53,12 @@ public:
   /// True if the kernel evaluates a value that it broadcasts once and keeps it,
   /// instead of again for each use.
   virtual bool keepsBroadcasts() const { return false; }
+  /// How many of a tile's sizes, the last ones, are no lengths but choices that
+  /// may be 0.
+  virtual unsigned choicesOf(const Group &) const { return 0; }
+  /// Extents along which a kernel is cut into blocks. Kernels that share one
+  /// launch have the same.
+  virtual llvm::SmallVector<double, 2> rowsOf(const Group &group) const = 0;
   /// A refusal with its reason; nothing if the class holds the group.
   virtual std::optional<Decision> match(const Group &group) const = 0;
   /// All tiles, larger first. Never empty for a group that matches.
@@ -65,6 +71,24 @@ public:
 
 /// All classes, in the order they are tried.
 llvm::ArrayRef<const KernelClass *> kernelClasses();
+
+/// The class for operators of these roles that read each other.
+const KernelClass &classForRoles(llvm::ArrayRef<Role> roles);
+
+/// Names of classes whose kernels hold several loop nests with a reduction of
+/// their own: those that share one launch, and those that read each other.
+llvm::StringRef siblingsClassName();
+llvm::StringRef attentionClassName();
+llvm::StringRef chainClassName();
+
+/// The parts of `group` that do not read each other, each with what it
+/// evaluates again of `internal`; `group` itself if there is just one.
+std::vector<Group> componentsOf(const Group &group);
+/// True if there are several.
+bool hasSiblings(const Group &group);
+
+/// True if all of them read one value from outside.
+bool readInCommon(llvm::ArrayRef<Group> parts);
 
 /// The class that holds `group`. Without one, `refusal` is the reason of the
 /// class that comes closest: the one for the group's heaviest operator.

@@ -28,6 +28,16 @@ def WrapOps : Pass<"fuse-wrap", "::mlir::ModuleOp"> {
   ];
 }
 
+def SplitKernels : Pass<"fuse-split-kernels", "::mlir::ModuleOp"> {
+  let summary = "make a fuse.kernel of each sibling, and of each part of a chain, of a fuse.kernel";
+  let description = [{
+    A kernel of class `siblings` becomes one kernel for each of them, of the class that holds it alone, and one of class `chain`
+    a kernel for the window or pooling and one for the contraction behind it. For a CPU, where a launch is a call and what one part
+    leaves in the cache the next one finds there.
+  }];
+  let dependentDialects = ["::fuse::FuseDialect"];
+}
+
 def OutlineKernels : Pass<"fuse-outline", "::mlir::ModuleOp"> {
   let summary = "move each fuse.kernel into a private function, identical ones into one";
   let description = [{

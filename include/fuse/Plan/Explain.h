@@ -13,7 +13,7 @@
 #ifndef FUSE_PLAN_EXPLAIN_H
 #define FUSE_PLAN_EXPLAIN_H
 
-#include "fuse/Plan/Boundary.h"
+#include "fuse/Plan/Planner.h"
 #include "llvm/Support/JSON.h"
 
 namespace fuse {
@@ -42,6 +42,7 @@ struct FunctionReport {
   std::vector<std::string> keys;   ///< per edge
   std::vector<FoldRecord> folds;
   std::vector<KernelRecord> kernels;
+  std::vector<SiblingRecord> siblings; ///< as an earlier pass planned them
 };
 
 /// All decisions on a module.

@@ -40,6 +40,10 @@ public:
   explicit GroupOrder(const FusionGraph &graph);
 
   unsigned groupOf(unsigned op) const { return groups[op]; }
+  /// True if `a` stands before `b`.
+  bool precedes(unsigned a, unsigned b) const {
+    return position[a] < position[b];
+  }
   /// True if a path leads from one group to the other through a third: as one
   /// kernel they would wait for themselves. Says yes where the search would
   /// take too long.

@@ -73,12 +73,17 @@ def PlanKernels : Pass<"fuse-plan", "::mlir::ModuleOp"> {
     Joins operators greedily along the edges by predicted gain, where the result is convex, a kernel class holds it, some tile
     fits the device, and the gain is positive. Writes `fuse.group` on the operators and `fuse.tile` on each kernel's root; the
     plan is read back from there by `fuse-apply`. Uses the options that `fuse-boundary` left on the module. One remark of category
-    `fuse-plan` per kernel; each edge's verdict says what became of it (`plan`).
+    `fuse-plan` per kernel; each edge's verdict says what became of it (`plan`). Kernels that read the same value and do not need
+    each other share a launch where that gains, with a decision of its own for each pair (`fuse.siblings`).
   }];
   let dependentDialects = ["::fuse::FuseDialect", "::mlir::bufferization::BufferizationDialect"];
   let options = [
     Option<"objective", "objective", "std::string", "\"time\"",
            "time: least predicted time; bytes: fewest bytes between kernels">,
+    Option<"planner", "planner", "std::string", "\"greedy\"",
+           "greedy; exact: the least plan of functions of fewer than 64 operators, with a remark that says whether it is proved">,
+    Option<"exactLimitMs", "exact-limit-ms", "unsigned", "1000",
+           "milliseconds for the exact plan of a function; after that the greedy one is taken">,
   ];
 }
 

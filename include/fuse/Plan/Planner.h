@@ -41,6 +41,13 @@ struct PlannedKernel {
   unsigned root = 0; ///< the operator that carries the tile
 };
 
+/// The decision on two kernels that read the same value, by the root of each
+/// as they stood when it was made.
+struct SiblingRecord {
+  unsigned first, second;
+  Decision decision;
+};
+
 struct Plan {
   /// Cheap operators that no kernel stores: each reader evaluates them again.
   std::vector<unsigned> recomputed;
@@ -51,6 +58,7 @@ struct Plan {
     bool joined;
   };
   std::vector<Outcome> edges; ///< per edge of the facts
+  std::vector<SiblingRecord> siblings;
 };
 
 /// True if `id` is elementwise, without transcendentals, and takes no longer to
@@ -63,6 +71,17 @@ bool isCheap(const FusionGraph &graph, unsigned id, const Device &device);
 Plan planGreedily(const FusionGraph &graph, llvm::ArrayRef<Decision> decisions,
                   const VerdictOptions &options, Objective objective);
 
+/// The least plan of a graph of fewer than 64 operators, calls and loops: among
+/// all that a class holds, that fit and that no gate refuses. Nothing if the
+/// graph is larger, or if the optimum is not proved in `limitMs` milliseconds.
+std::optional<Plan> planExactly(const FusionGraph &graph,
+                                llvm::ArrayRef<Decision> decisions,
+                                const VerdictOptions &options,
+                                Objective objective, unsigned limitMs);
+
+/// What a planner minimises: seconds, or bytes and one for each kernel.
+double valueOf(const Plan &plan, Objective objective);
+
 /// Share of the device that kernels may use under `options`.
 Limits limitsOf(const VerdictOptions &options);
 
@@ -72,7 +91,11 @@ void writePlan(const FunctionFacts &facts, const Plan &plan);
 
 /// Plans every function of `module` with the options that `fuse-boundary` left
 /// on it (or its defaults), and writes facts, verdicts, plan and remarks.
-void planModule(mlir::Operation *module, Objective objective);
+/// With `exactMs`, functions that are small enough are planned exactly for that
+/// long, and a remark says whether the optimum is proved and how far the greedy
+/// plan is from it.
+void planModule(mlir::Operation *module, Objective objective,
+                std::optional<unsigned> exactMs = std::nullopt);
 
 } // namespace fuse
 

@@ -1,0 +1,251 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the fuse project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// fuse-split-kernels: siblings, and the parts of a chain, to a kernel each.
+//
+//   q, k = fuse.kernel "siblings" (x, wq, wk) { q = matmul; k = matmul }
+//     ==>   q = fuse.kernel "contraction" (x, wq) { q = matmul }
+//           k = fuse.kernel "contraction" (x, wk) { k = matmul }
+//   y = fuse.kernel "chain" (x, f, w) { d = depthwise; y = conv }
+//     ==>   d = fuse.kernel "window" (x, f) { d = depthwise }
+//           y = fuse.kernel "contraction" (d, w) { y = conv }
+//
+// For a machine on which a launch is a call, and where the caches are shared by
+// what runs one after the other.
+//
+//===----------------------------------------------------------------------===//
+
+#include "fuse/Dialect/FuseDialect.h"
+#include "fuse/Kernel/KernelClass.h"
+#include "fuse/Lowering/Passes.h"
+#include "mlir/IR/IRMapping.h"
+#include "llvm/ADT/EquivalenceClasses.h"
+
+namespace fuse {
+#define GEN_PASS_DEF_SPLITKERNELS
+#include "fuse/Lowering/Passes.h.inc"
+} // namespace fuse
+
+using namespace mlir;
+
+namespace {
+/// Operations of a kernel's body, in order.
+using Slice = llvm::SetVector<Operation *>;
+
+/// The results of one sibling, by number.
+using Results = SmallVector<unsigned, 2>;
+} // namespace
+
+static Block *bodyOf(fuse::KernelOp kernel) {
+  return &kernel.getBody().front();
+}
+
+static ValueRange yieldedBy(fuse::KernelOp kernel) {
+  return cast<fuse::YieldOp>(bodyOf(kernel)->getTerminator()).getValues();
+}
+
+/// What `values` are computed by, up to what `known` holds.
+static Slice sliceOf(fuse::KernelOp kernel, ArrayRef<Value> values,
+                     const IRMapping &known = {}) {
+  Block *body = bodyOf(kernel);
+  SmallVector<Value> worklist(values);
+  llvm::DenseSet<Operation *> found;
+  while (!worklist.empty()) {
+    Value value = worklist.pop_back_val();
+    Operation *op = value.getDefiningOp();
+    if (op && op->getBlock() == body && !known.contains(value) &&
+        found.insert(op).second)
+      llvm::append_range(worklist, fuse::usedValues(op));
+  }
+  Slice slice;
+  for (Operation &op : *body)
+    if (found.contains(&op))
+      slice.insert(&op);
+  return slice;
+}
+
+/// The role of an operator; nothing for glue and inits.
+static std::optional<fuse::Role> roleOf(Operation *op) {
+  auto structured = dyn_cast<linalg::LinalgOp>(op);
+  if (!structured || !fuse::isOperator(op))
+    return std::nullopt;
+  return fuse::roleOf(structured);
+}
+
+/// True for an operator with a window or a reduction.
+static bool sums(Operation *op) {
+  std::optional<fuse::Role> role = roleOf(op);
+  return role && *role != fuse::Role::Elementwise;
+}
+
+/// What `anchor` reads that has a window or a reduction in it, with what is
+/// between, up to what `known` holds.
+static Slice stageOf(fuse::KernelOp kernel, Operation *anchor,
+                     const IRMapping &known = {}) {
+  Slice stage;
+  llvm::DenseSet<Operation *> behind;
+  for (Operation *op : sliceOf(
+           kernel, llvm::to_vector_of<Value>(anchor->getOperands()), known)) {
+    bool reads = llvm::any_of(fuse::usedValues(op), [&](Value value) {
+      return behind.contains(value.getDefiningOp());
+    });
+    if (!reads && !sums(op))
+      continue;
+    behind.insert(op);
+    if (roleOf(op))
+      stage.insert(op);
+  }
+  return stage;
+}
+
+/// The class that would hold the operators of `slice`.
+static StringRef classOf(fuse::KernelOp kernel, const Slice &slice,
+                         const IRMapping &known) {
+  SmallVector<fuse::Role> roles;
+  Operation *anchor = nullptr;
+  bool windows = false;
+  for (Operation *op : slice) {
+    std::optional<fuse::Role> role = roleOf(op);
+    if (!role)
+      continue;
+    roles.push_back(*role);
+    windows |= *role == fuse::Role::Depthwise || *role == fuse::Role::Window;
+    if (fuse::isHeavy(*role))
+      anchor = op;
+  }
+  bool single = llvm::count_if(roles, fuse::isHeavy) == 1;
+  if (anchor && (single || windows) && !stageOf(kernel, anchor, known).empty())
+    return fuse::chainClassName();
+  return fuse::classForRoles(roles).name();
+}
+
+/// Makes, in front of `kernel`, a kernel that computes `values` of its body
+/// from its inputs and from what `known` maps to, and adds its results to
+/// `known`.
+static fuse::KernelOp extract(fuse::KernelOp kernel, ArrayRef<Value> values,
+                              IRMapping &known) {
+  OpBuilder builder(kernel);
+  Slice slice = sliceOf(kernel, values, known);
+  llvm::SetVector<Value> inside;
+  for (Operation *op : slice)
+    for (Value value : fuse::usedValues(op))
+      if (value.getParentBlock() == bodyOf(kernel) &&
+          (isa<BlockArgument>(value) || known.contains(value)))
+        inside.insert(value);
+  SmallVector<Value> inputs;
+  for (Value value : inside) {
+    auto argument = dyn_cast<BlockArgument>(value);
+    inputs.push_back(known.lookupOrNull(value));
+    if (!inputs.back())
+      inputs.back() = kernel.getInputs()[argument.getArgNumber()];
+  }
+  auto part = fuse::KernelOp::create(
+      builder, kernel.getLoc(), TypeRange(ValueRange(values)), inputs,
+      builder.getStringAttr(classOf(kernel, slice, known)),
+      kernel.getTileAttr());
+  Block *body = builder.createBlock(&part.getBody());
+  IRMapping mapping;
+  for (Value value : inside)
+    mapping.map(value, body->addArgument(value.getType(), value.getLoc()));
+  for (Operation *op : slice)
+    builder.clone(*op, mapping);
+  SmallVector<Value> yielded;
+  for (Value value : values)
+    yielded.push_back(mapping.lookup(value));
+  fuse::YieldOp::create(builder, kernel.getLoc(), yielded);
+  for (auto [value, result] : llvm::zip_equal(values, part.getOutputs()))
+    known.map(value, result);
+  return part;
+}
+
+/// Results that share an operator belong to one sibling; what each sibling
+/// evaluates for itself ties none.
+static SmallVector<Results> siblingsOf(fuse::KernelOp kernel) {
+  unsigned count = kernel.getOutputs().size();
+  llvm::EquivalenceClasses<unsigned> classes;
+  llvm::DenseMap<Operation *, unsigned> owner;
+  for (unsigned result = 0; result < count; ++result) {
+    classes.insert(result);
+    for (Operation *op : sliceOf(kernel, {yieldedBy(kernel)[result]})) {
+      if (!fuse::isOperator(op) || op->hasAttr(fuse::names::kRecompute))
+        continue;
+      auto [known, isNew] = owner.try_emplace(op, result);
+      if (!isNew)
+        classes.unionSets(known->second, result);
+    }
+  }
+  llvm::MapVector<unsigned, Results> found;
+  for (unsigned result = 0; result < count; ++result)
+    found[classes.getLeaderValue(result)].push_back(result);
+  SmallVector<Results> siblings;
+  for (auto &entry : found)
+    siblings.push_back(std::move(entry.second));
+  return siblings;
+}
+
+static void splitSiblings(fuse::KernelOp kernel,
+                          SmallVectorImpl<fuse::KernelOp> &parts) {
+  for (const Results &results : siblingsOf(kernel)) {
+    SmallVector<Value> values;
+    for (unsigned result : results)
+      values.push_back(yieldedBy(kernel)[result]);
+    IRMapping none;
+    fuse::KernelOp part = extract(kernel, values, none);
+    for (auto [result, value] : llvm::zip_equal(results, part.getOutputs()))
+      kernel.getOutputs()[result].replaceAllUsesWith(value);
+    parts.push_back(part);
+  }
+  kernel.erase();
+}
+
+/// Cuts in front of the last window or reduction until each has a kernel.
+static void splitChain(fuse::KernelOp kernel) {
+  while (kernel) {
+    SmallVector<Value> all(yieldedBy(kernel));
+    Operation *anchor = nullptr;
+    for (Operation *op : sliceOf(kernel, all))
+      anchor = sums(op) ? op : anchor;
+    Slice stage = anchor ? stageOf(kernel, anchor) : Slice();
+    if (stage.empty())
+      return;
+    // With the glue inside of the stage; other glue goes with its reader.
+    SmallVector<Value> made, held;
+    for (Operation *op : stage)
+      llvm::append_range(made, op->getResults());
+    Slice inside = sliceOf(kernel, made);
+    for (Value result : made)
+      if (llvm::any_of(result.getUsers(),
+                       [&](Operation *user) { return !inside.contains(user); }))
+        held.push_back(result);
+    IRMapping known;
+    fuse::KernelOp front = extract(kernel, held, known);
+    fuse::KernelOp rest = extract(kernel, all, known);
+    kernel->replaceAllUsesWith(rest.getOutputs());
+    kernel.erase();
+    kernel = front;
+  }
+}
+
+namespace {
+struct SplitKernelsPass : fuse::impl::SplitKernelsBase<SplitKernelsPass> {
+  void runOnOperation() override {
+    SmallVector<fuse::KernelOp> siblings, chains;
+    getOperation()->walk([&](fuse::KernelOp kernel) {
+      if (kernel.getKernelClass() == fuse::siblingsClassName())
+        siblings.push_back(kernel);
+      else
+        chains.push_back(kernel);
+    });
+    for (fuse::KernelOp kernel : siblings)
+      splitSiblings(kernel, chains);
+    for (fuse::KernelOp kernel : chains)
+      if (kernel.getKernelClass() == fuse::chainClassName())
+        splitChain(kernel);
+  }
+};
+} // namespace
