@@ -329,6 +329,11 @@ namespace {
 struct GpuKernelsPass : fuse::impl::GpuKernelsBase<GpuKernelsPass> {
   using GpuKernelsBase::GpuKernelsBase;
 
+  void getDependentDialects(DialectRegistry &registry) const override {
+    GpuKernelsBase::getDependentDialects(registry);
+    registry.insert<NVVM::NVVMDialect>(); // its header is only needed here
+  }
+
   gpu::GPUModuleOp kernelModule() {
     OpBuilder builder(&getContext());
     builder.setInsertionPointToStart(getOperation().getBody());
