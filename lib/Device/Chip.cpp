@@ -29,3 +29,10 @@ Expected<StringRef> fuse::ptxVersionOf(StringRef chip) {
   }
   return createStringError("unknown chip '" + chip + "', known are " + names);
 }
+
+unsigned fuse::computeCapability(StringRef chip) {
+  unsigned number = 0;
+  if (!chip.consume_front("sm_") || chip.consumeInteger(10, number))
+    return 0;
+  return number;
+}

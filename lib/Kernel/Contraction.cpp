@@ -12,6 +12,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "Classes.h"
+#include "fuse/Device/Chip.h"
+#include "fuse/Kernel/GemmTile.h"
 
 using namespace mlir;
 using namespace fuse;
@@ -69,6 +71,18 @@ constexpr GemmTile kTiles[] = {
     {128, 128, 8, 8}, {128, 64, 8, 8}, {64, 128, 8, 8}, {64, 64, 8, 8},
     {64, 32, 8, 4},   {32, 64, 8, 4},  {32, 32, 8, 4},  {16, 16, 8, 2}};
 
+/// Tile shapes for mma.sync of 16-bit floats, with threads: those of CUTLASS's
+/// tensor op kernels with 3 stages or more (generator.py,
+/// GenerateSM80_TensorOp_16816) that fit 48 KB, a warp 64 x 64 at most; the
+/// smaller ones, for small problems, are ours.
+struct TensorCoreTile {
+  int64_t m, n, k, threads;
+};
+constexpr TensorCoreTile kTensorCoreTiles[] = {
+    {128, 128, 32, 128}, {128, 64, 32, 128}, {64, 128, 32, 128},
+    {64, 64, 32, 64},    {64, 32, 32, 64},   {32, 64, 32, 64},
+    {32, 32, 32, 32}};
+
 /// Accumulators of a CPU's inner kernel, in vector registers.
 struct CpuMicroTile {
   double rows, vectors;
@@ -124,8 +138,14 @@ public:
     return matchAroundAnchor(group, *anchor);
   }
 
-  SmallVector<Tile> tiles(const Group &group, const Device &) const override {
+  SmallVector<Tile> tiles(const Group &group,
+                          const Device &device) const override {
     SmallVector<Tile> result;
+    if (runsOnTensorCores(group, device)) {
+      for (const TensorCoreTile &tile : kTensorCoreTiles)
+        result.push_back({{tile.m, tile.n, tile.k}, tile.threads});
+      return result;
+    }
     for (const GemmTile &tile : kTiles)
       result.push_back({{tile.m, tile.n, tile.k},
                         tile.m / tile.micro * (tile.n / tile.micro)});
@@ -152,7 +172,11 @@ public:
     cost.registers = addressRegisters(device) + perThread +
                      (cpu ? std::max<double>(registers.vectors + 1, epilogue)
                           : 2 * micro + epilogue);
-    cost.shared = 2 * (m + n) * k * gemm.elementBytes;
+    cost.shared = cpu ? 2 * (m + n) * k * gemm.elementBytes
+                      : 2 * gemmTileElements(m + n, k, gemm.elementBytes) *
+                            gemm.elementBytes;
+    if (runsOnTensorCores(group, device))
+      cost.shared = kTensorCoreStages * (m + n) * k * gemm.elementBytes;
     double rows = std::ceil(gemm.m / m), columns = std::ceil(gemm.n / n);
     Traffic traffic = trafficOf(group);
     cost.work.dramBytes = traffic.read + traffic.written;
@@ -179,6 +203,15 @@ public:
   }
 
 private:
+  /// 16-bit floats with f32 sums, on a GPU that has mma.m16n8k16 (sm_80 and
+  /// later: "PTX ISA", Target ISA Notes).
+  static bool runsOnTensorCores(const Group &group, const Device &device) {
+    unsigned anchor = anchorOf(group);
+    Type sum = getElementTypeOrSelf(group.graph.op(anchor)->getResult(0));
+    return computeCapability(device.name) >= 80 &&
+           group.node(anchor).halfInputs && sum.isF32();
+  }
+
   static unsigned anchorOf(const Group &group) {
     return *llvm::find_if(
         group.ops, [&](unsigned id) { return isHeavy(group.node(id).role); });

@@ -293,3 +293,30 @@ Value Elements::step(linalg::LinalgOp op, unsigned result,
     return nullptr;
   return wide ? splat(results[result]) : results[result];
 }
+
+Value Elements::addressOf(Value tensor, ArrayRef<LaneIndex> indices) {
+  ElementSource at{tensor, Lanes(indices)};
+  while (Operation *op = at.tensor.getDefiningOp()) {
+    if (auto structured = dyn_cast<linalg::LinalgOp>(op)) {
+      auto loops = parallelLoops(structured, 0, at.indices);
+      auto sources = loops ? operandsAt(structured, *loops) : std::nullopt;
+      if (!sources || !sources->front())
+        return nullptr;
+      at = *sources->front();
+      continue;
+    }
+    auto sources = glueSources(op, at.indices);
+    if (!sources)
+      return nullptr;
+    at = sources->front();
+  }
+  auto argument = arguments.find(at.tensor);
+  if (argument == arguments.end())
+    return nullptr;
+  std::optional<LaneIndex> number =
+      math.linearize(at.indices, argument->second.extents);
+  if (!number || number->step > 1 || number->step < 0)
+    return nullptr;
+  return address(argument->second.pointer, *number,
+                 memoryType(getElementTypeOrSelf(at.tensor.getType())));
+}

@@ -45,6 +45,8 @@ public:
   /// The element, in the insertion block or one around it. Nothing if there is
   /// no code for it; `failedOp` then says where.
   mlir::Value at(mlir::Value tensor, llvm::ArrayRef<LaneIndex> indices);
+  /// Where the element is in memory, if it is one of an argument as it is.
+  mlir::Value addressOf(mlir::Value tensor, llvm::ArrayRef<LaneIndex> indices);
   void store(mlir::Value value, mlir::Value pointer, LaneIndex number,
              mlir::Type element);
   /// A scalar that the kernel computes beside the tensors.

@@ -55,6 +55,10 @@ struct GemmBlock {
 /// the reason in `why`, if it does not hold the kernel.
 bool emitGemm(GpuFrame &frame, const GpuTile &tile, std::string &why);
 
+/// The schedule for tensor cores: 16-bit floats multiplied by mma.sync, f32
+/// sums. False, with the reason in `why`, if it does not hold the kernel.
+bool emitTensorCoreGemm(GpuFrame &frame, const GpuTile &tile, std::string &why);
+
 } // namespace fuse
 
 #endif // FUSE_LIB_LOWERING_GPUGEMM_H

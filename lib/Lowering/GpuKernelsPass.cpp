@@ -18,6 +18,7 @@
 #include "GpuGemm.h"
 #include "LoopNest.h"
 #include "fuse/Analysis/Operators.h"
+#include "fuse/Device/Chip.h"
 #include "fuse/Lowering/Passes.h"
 #include "mlir/Dialect/DLTI/DLTI.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -145,6 +146,11 @@ public:
   bool gemm(std::string &why) {
     return emitGemm(frame(), GpuTile::of(source), why);
   }
+  /// Why not is no news: the next schedule holds all that this one does.
+  bool tensorCoreGemm(std::string &) {
+    std::string why;
+    return emitTensorCoreGemm(frame(), GpuTile::of(source), why);
+  }
   void finish() {
     gpu::ReturnOp::create(builder, source.getLoc());
     for (NamedAttribute attr : source->getDiscardableAttrs())
@@ -263,7 +269,8 @@ static LogicalResult simplify(func::FuncOp source) {
 }
 
 /// The schedules for what `source` computes, the best first.
-static SmallVector<Schedule> schedulesOf(func::FuncOp source) {
+static SmallVector<Schedule> schedulesOf(func::FuncOp source,
+                                         bool tensorCores) {
   bool reduces = false, slides = false, multiplies = false;
   source.walk([&](linalg::LinalgOp op) {
     Role role = roleOf(op);
@@ -271,6 +278,9 @@ static SmallVector<Schedule> schedulesOf(func::FuncOp source) {
     slides |= role == Role::Window || role == Role::Depthwise;
     multiplies |= isHeavy(role);
   });
+  if (multiplies && tensorCores)
+    return {&KernelMaker::tensorCoreGemm, &KernelMaker::gemm,
+            &KernelMaker::rows};
   if (multiplies)
     return {&KernelMaker::gemm, &KernelMaker::rows};
   // A thread reads few elements of a window: a team would have nothing to do.
@@ -279,17 +289,27 @@ static SmallVector<Schedule> schedulesOf(func::FuncOp source) {
   return {};
 }
 
-static gpu::GPUFuncOp makeKernel(func::FuncOp source, gpu::GPUModuleOp module) {
+/// Deletes a kernel that was not finished, with its shared memory.
+static void discard(KernelMaker &maker, gpu::GPUModuleOp module) {
+  maker.kernel.erase();
+  for (auto global :
+       llvm::make_early_inc_range(module.getOps<LLVM::GlobalOp>()))
+    if (SymbolTable::symbolKnownUseEmpty(global, module))
+      global.erase();
+}
+
+static gpu::GPUFuncOp makeKernel(func::FuncOp source, gpu::GPUModuleOp module,
+                                 bool tensorCores) {
   source.walk(allowReordering);
   std::string why;
-  for (Schedule schedule : schedulesOf(source)) {
+  for (Schedule schedule : schedulesOf(source, tensorCores)) {
     KernelMaker maker(source, module);
     std::string reason;
     if ((maker.*schedule)(reason)) {
       maker.finish();
       return maker.kernel;
     }
-    maker.kernel.erase();
+    discard(maker, module);
     why = why.empty() ? reason : why;
   }
   KernelMaker maker(source, module);
@@ -307,6 +327,13 @@ static gpu::GPUFuncOp makeKernel(func::FuncOp source, gpu::GPUModuleOp module) {
 
 namespace {
 struct GpuKernelsPass : fuse::impl::GpuKernelsBase<GpuKernelsPass> {
+  using GpuKernelsBase::GpuKernelsBase;
+
+  void getDependentDialects(DialectRegistry &registry) const override {
+    GpuKernelsBase::getDependentDialects(registry);
+    registry.insert<NVVM::NVVMDialect>(); // its header is only needed here
+  }
+
   gpu::GPUModuleOp kernelModule() {
     OpBuilder builder(&getContext());
     builder.setInsertionPointToStart(getOperation().getBody());
@@ -343,11 +370,13 @@ struct GpuKernelsPass : fuse::impl::GpuKernelsBase<GpuKernelsPass> {
         sources.push_back(function);
     if (sources.empty())
       return;
+    // The first with mma.m16n8k16 and cp.async ("PTX ISA", Target ISA Notes).
+    bool tensorCores = computeCapability(chip) >= 80;
     gpu::GPUModuleOp module = kernelModule();
     chooseIndexWidth(sources, module);
     for (func::FuncOp source : sources) {
       if (failed(checkTypes(source)) || failed(simplify(source)) ||
-          !makeKernel(source, module))
+          !makeKernel(source, module, tensorCores))
         return signalPassFailure();
     }
     redirect(sources, module);

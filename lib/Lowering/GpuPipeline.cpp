@@ -63,8 +63,10 @@ static void bufferizeHost(OpPassManager &pm) {
   pm.addPass(createConvertBufferizationToMemRefPass());
 }
 
-void fuse::buildGpuLaunches(OpPassManager &pm, const GpuOptions &) {
-  pm.addPass(createGpuKernels());
+void fuse::buildGpuLaunches(OpPassManager &pm, const GpuOptions &options) {
+  GpuKernelsOptions kernels;
+  kernels.chip = options.chip;
+  pm.addPass(createGpuKernels(kernels));
   pm.addNestedPass<gpu::GPUModuleOp>(createGpuMath());
   bufferizeHost(pm);
   pm.addPass(createGpuLaunch());

@@ -22,6 +22,9 @@ namespace fuse {
 /// The error lists the known chips.
 llvm::Expected<llvm::StringRef> ptxVersionOf(llvm::StringRef chip);
 
+/// 80 of `sm_80`; 0 if `chip` is no such name.
+unsigned computeCapability(llvm::StringRef chip);
+
 } // namespace fuse
 
 #endif // FUSE_DEVICE_CHIP_H

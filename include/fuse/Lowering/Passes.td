@@ -184,11 +184,15 @@ def GpuKernels : Pass<"fuse-gpu-kernels", "::mlir::ModuleOp"> {
     A function on tensors with the attribute `fuse.kernel` becomes a `gpu.func` in `gpu.module @kernels`. It takes, for each
     argument: of a tensor a pointer to its elements in row-major order and an i64 for each dynamic extent, else the value. Its
     attribute `fuse.grid` maps the dynamic extents of all arguments to the blocks of a launch. Pointwise kernels stride over
-    groups of lanes, reductions along rows are done by a warp or a block in registers; any other kernel has a thread for each
+    groups of lanes, reductions along rows are done by a warp or a block in registers, contractions and convolutions
+    as matrix products in tiles, of 16-bit floats on tensor cores; any other kernel has a thread for each
     few elements of its results, and `fuse.plain` says why.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::DLTIDialect", "::mlir::gpu::GPUDialect", "::mlir::LLVM::LLVMDialect",
                            "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+  let options = [
+    Option<"chip", "chip", "std::string", "\"sm_80\"", "the GPU, as sm_80: says which instructions there are">,
+  ];
 }
 
 def GpuMath : Pass<"fuse-gpu-math"> {

@@ -1,0 +1,479 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the fuse project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// The tensor core schedule of a matrix product: 16-bit inputs, f32 sums.
+//
+//   for k by tile_k { wait for the tile of this step; start copies of the tile
+//                     two steps on; ldmatrix; mma.sync }
+//   epilogue on the sums in registers; store
+//
+// An input that is an argument as it is goes to shared memory by cp.async, one
+// with a prologue or padding through registers. Shared memory is swizzled.
+//
+// Fragments and their lanes: "PTX ISA", mma.m16n8k16 and ldmatrix.
+//
+//===----------------------------------------------------------------------===//
+
+#include "GpuGemmSchedule.h"
+#include "LoopNest.h"
+#include "fuse/Kernel/GemmTile.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace fuse;
+
+constexpr int64_t kStages = kTensorCoreStages;
+/// Elements of a 16-byte chunk, the unit of ldmatrix and cp.async.
+constexpr int64_t kChunk = 8;
+/// Of mma.sync: rows, columns and depth.
+constexpr int64_t kMmaY = 16, kMmaX = 8, kMmaK = 16;
+
+namespace {
+/// A block's tile of y by x among warps.
+struct WarpTiles {
+  int64_t y, x;           ///< elements of a warp
+  int64_t warpsY, warpsX; ///< of the block
+  static std::optional<WarpTiles> split(int64_t y, int64_t x, int64_t threads);
+};
+
+class TensorCore : GemmSchedule {
+public:
+  TensorCore(GpuFrame &frame, const GpuGemm &gemm, const WarpTiles &warps,
+             int64_t tileK, int64_t threads)
+      : GemmSchedule(frame, gemm, warps.y * warps.warpsY,
+                     warps.x * warps.warpsX, tileK, threads),
+        warps(warps) {}
+
+  bool emit();
+
+private:
+  struct InputTile : InputRows {
+    int64_t lines, length; ///< of a stage, in elements
+    Value shared;          ///< of all stages
+    bool async;
+  };
+  InputTile inputTile(const InputRows &input);
+  LaneIndex address(const InputTile &tile, LaneIndex stage, LaneIndex line,
+                    LaneIndex element);
+  Value pointer(const InputTile &tile, LaneIndex place);
+  void groupAt(const InputTile &tile, int64_t number, LaneIndex &row,
+               LaneIndex &k);
+  int64_t groups(const InputTile &tile) const {
+    return tile.rows * tileK / tile.lanes / threads;
+  }
+
+  /// Starts or does the copy of the tile at `k` to a stage.
+  bool copy(const InputTile &tile, LaneIndex k, LaneIndex stage);
+  bool copyAsync(const InputTile &tile, LaneIndex k, LaneIndex stage);
+  SmallVector<Value> load(const InputTile &tile, LaneIndex k);
+  void storeShared(const InputTile &tile, ArrayRef<Value> values,
+                   LaneIndex stage);
+  void wait(int64_t pending);
+
+  SmallVector<Value> fragment(const InputTile &tile, LaneIndex stage,
+                              LaneIndex row, int64_t k, bool isY);
+  SmallVector<Value> multiply(LaneIndex stage, ArrayRef<Value> sums);
+  SmallVector<Value> round(LaneIndex number, const Extent &count,
+                           ArrayRef<Value> sums);
+  /// Calls `body` for each pair of neighbouring sums of this thread.
+  bool forEachPair(
+      llvm::function_ref<bool(LaneIndex y, LaneIndex x, int64_t number)> body);
+  int64_t tilesY() const { return warps.y / kMmaY; }
+  int64_t tilesX() const { return warps.x / kMmaX; }
+
+  const WarpTiles &warps;
+  LaneIndex lane, warpY, warpX; ///< lane; the warp's first row and column
+  InputTile y, x;
+};
+} // namespace
+
+std::optional<WarpTiles> WarpTiles::split(int64_t y, int64_t x,
+                                          int64_t threads) {
+  constexpr int64_t warp = 32, most = 64; // 128 sums a thread
+  std::optional<WarpTiles> best;
+  for (int64_t across = 1; across <= threads / warp; across *= 2) {
+    if (threads % (warp * across))
+      continue;
+    int64_t down = threads / warp / across;
+    // ldmatrix brings two tiles along x at a time.
+    if (x % (across * 2 * kMmaX) || y % (down * kMmaY) || x / across > most ||
+        y / down > most)
+      continue;
+    WarpTiles own{y / down, x / across, down, across};
+    auto distance = [](const WarpTiles &tiles) {
+      return std::max(tiles.y, tiles.x) / std::min(tiles.y, tiles.x);
+    };
+    if (!best || distance(own) < distance(*best))
+      best = own;
+  }
+  return best;
+}
+
+//===----------------------------------------------------------------------===//
+// Shared memory
+//===----------------------------------------------------------------------===//
+
+/// True if `value` only moves the elements of an argument: no code is needed
+/// for them.
+static bool isMoved(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    auto structured = dyn_cast<linalg::LinalgOp>(op);
+    bool copies = structured && !structured.getNumReductionLoops() &&
+                  structured.getNumDpsInputs() == 1 &&
+                  structured.getBlock()->getTerminator()->getOperand(0) ==
+                      structured.getRegionInputArgs()[0];
+    if (!copies && !isa<tensor::CastOp, tensor::ExpandShapeOp,
+                        tensor::CollapseShapeOp, tensor::ExtractSliceOp>(op))
+      return false;
+    value = op->getOperand(0);
+  }
+  return true;
+}
+
+TensorCore::InputTile TensorCore::inputTile(const InputRows &input) {
+  InputTile tile{input, 0, 0, nullptr, false};
+  tile.lines = tile.alongK ? tile.rows : tileK;
+  tile.length = tile.alongK ? tileK : tile.rows;
+  tile.async = tile.lanes == kChunk &&
+               isMoved(gemm.op.getDpsInputOperand(tile.operand)->get());
+  auto module = frame.kernel->getParentOfType<gpu::GPUModuleOp>();
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(module.getBody());
+  auto type = LLVM::LLVMArrayType::get(tile.element,
+                                       kStages * tile.lines * tile.length);
+  std::string name =
+      (frame.source.getName() + "_tile_" + Twine(tile.operand)).str();
+  auto global = LLVM::GlobalOp::create(builder, loc, type, /*isConstant=*/false,
+                                       LLVM::Linkage::Internal, name,
+                                       /*value=*/Attribute(), /*alignment=*/16,
+                                       unsigned(NVVM::NVVMMemorySpace::Shared));
+  builder.setInsertionPointToStart(&frame.kernel.getBody().front());
+  tile.shared = LLVM::AddressOfOp::create(builder, loc, global);
+  return tile;
+}
+
+/// The place of an element: chunks of a line change places so that 8 lines of
+/// one column of chunks are in different banks.
+LaneIndex TensorCore::address(const InputTile &tile, LaneIndex stage,
+                              LaneIndex line, LaneIndex element) {
+  int64_t chunks = tile.length / kChunk;
+  LaneIndex key = line;
+  if (chunks < kChunk)
+    key = *math.div(line, {kChunk / chunks, nullptr});
+  key = *math.rem(key, {std::min(chunks, kChunk), nullptr});
+  LaneIndex chunk =
+      *math.div({element.base, 0, element.multiple}, {kChunk, nullptr});
+  LaneIndex within =
+      *math.rem({element.base, 0, element.multiple}, {kChunk, nullptr});
+  Value swapped = arith::XOrIOp::create(builder, loc, chunk.base, key.base);
+  LaneIndex place = math.add(
+      math.scale(line, {tile.length, nullptr}),
+      math.add(math.scale({swapped, 0, 1}, {kChunk, nullptr}), within));
+  return math.add(math.scale(stage, {tile.lines * tile.length, nullptr}),
+                  place);
+}
+
+Value TensorCore::pointer(const InputTile &tile, LaneIndex place) {
+  Value offset = arith::IndexCastOp::create(builder, loc, builder.getI32Type(),
+                                            place.base);
+  return LLVM::GEPOp::create(builder, loc, tile.shared.getType(), tile.element,
+                             tile.shared, ArrayRef<LLVM::GEPArg>{offset});
+}
+
+void TensorCore::groupAt(const InputTile &tile, int64_t number, LaneIndex &row,
+                         LaneIndex &k) {
+  int64_t lanes = tile.lanes, perLine = tile.length / lanes;
+  LaneIndex within, line;
+  if (number * threads % perLine == 0) {
+    within = *math.rem(thread, {perLine, nullptr});
+    line = math.add(*math.div(thread, {perLine, nullptr}),
+                    math.constant(number * threads / perLine));
+  } else {
+    LaneIndex group = math.add(thread, math.constant(number * threads));
+    within = *math.rem(group, {perLine, nullptr});
+    line = *math.div(group, {perLine, nullptr});
+  }
+  within = math.scale(within, {lanes, nullptr});
+  within.step = lanes > 1 ? 1 : 0;
+  row = tile.alongK ? line : within;
+  k = tile.alongK ? within : line;
+}
+
+bool TensorCore::copyAsync(const InputTile &tile, LaneIndex start,
+                           LaneIndex stage) {
+  constexpr int32_t bytes = 16;
+  for (int64_t i = 0; i < groups(tile); ++i) {
+    LaneIndex row, k;
+    groupAt(tile, i, row, k);
+    Value insideK;
+    auto source = inputAt(tile, row, math.add(start, k), false, insideK);
+    Value from =
+        source ? elements.addressOf(source->tensor, source->indices) : nullptr;
+    if (!from)
+      return false;
+    LaneIndex line = tile.alongK ? row : k, element = tile.alongK ? k : row;
+    Value to = pointer(tile, address(tile, stage, line, element));
+    Value count;
+    if (insideK) {
+      Value all = arith::ConstantIntOp::create(builder, loc, bytes, 32),
+            none = arith::ConstantIntOp::create(builder, loc, 0, 32);
+      count = arith::SelectOp::create(builder, loc, insideK, all, none);
+    }
+    NVVM::CpAsyncOp::create(builder, loc, to, from, bytes,
+                            NVVM::LoadCacheModifierKind::CG, count);
+  }
+  return true;
+}
+
+SmallVector<Value> TensorCore::load(const InputTile &tile, LaneIndex start) {
+  SmallVector<Value> values;
+  for (int64_t i = 0; i < groups(tile); ++i) {
+    LaneIndex row, k;
+    groupAt(tile, i, row, k);
+    values.push_back(loadInput(tile, row, math.add(start, k), false));
+    if (!values.back())
+      return {};
+  }
+  return values;
+}
+
+void TensorCore::storeShared(const InputTile &tile, ArrayRef<Value> values,
+                             LaneIndex stage) {
+  constexpr unsigned bytes = 2; // of an element
+  for (auto [i, value] : llvm::enumerate(values)) {
+    LaneIndex row, k;
+    groupAt(tile, i, row, k);
+    LaneIndex line = tile.alongK ? row : k, element = tile.alongK ? k : row;
+    LLVM::StoreOp::create(builder, loc, value,
+                          pointer(tile, address(tile, stage, line, element)),
+                          tile.lanes * bytes);
+  }
+}
+
+bool TensorCore::copy(const InputTile &tile, LaneIndex k, LaneIndex stage) {
+  if (tile.async)
+    return copyAsync(tile, k, stage);
+  SmallVector<Value> values = load(tile, k);
+  storeShared(tile, values, stage);
+  return !values.empty();
+}
+
+/// Waits until no more than `pending` groups of copies are on their way, and
+/// for all threads to have come here.
+void TensorCore::wait(int64_t pending) {
+  NVVM::CpAsyncWaitGroupOp::create(builder, loc, int32_t(pending));
+  gpu::BarrierOp::create(builder, loc);
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+/// Four 8 x 8 matrices: of y 16 rows by 16 k, of x 16 k by 16 columns, in the
+/// order that mma.sync takes them.
+SmallVector<Value> TensorCore::fragment(const InputTile &tile, LaneIndex stage,
+                                        LaneIndex row, int64_t k, bool isY) {
+  // Which matrix this lane gives a line's address of, and which line.
+  LaneIndex matrix = *math.div(lane, {kChunk, nullptr}),
+            number = *math.rem(lane, {kChunk, nullptr});
+  LaneIndex low =
+                math.scale(*math.rem(matrix, {2, nullptr}), {kChunk, nullptr}),
+            high =
+                math.scale(*math.div(matrix, {2, nullptr}), {kChunk, nullptr});
+  // Of y the matrices go down the rows first, of x along k.
+  LaneIndex ofRow = isY ? low : high, ofK = isY ? high : low;
+  LaneIndex atRow = math.add(row, ofRow), atK = math.add(math.constant(k), ofK);
+  LaneIndex line =
+                tile.alongK ? math.add(atRow, number) : math.add(atK, number),
+            element = tile.alongK ? atK : atRow;
+  Value from = pointer(tile, address(tile, stage, line, element));
+  // A matrix of y has its rows as lines, one of x its columns.
+  bool transposed = !tile.alongK;
+  MLIRContext *context = builder.getContext();
+  SmallVector<Type> words(4, builder.getI32Type());
+  auto type = LLVM::LLVMStructType::getLiteral(context, words);
+  Value loaded = NVVM::LdMatrixOp::create(
+      builder, loc, type, from, 4,
+      transposed ? NVVM::MMALayout::col : NVVM::MMALayout::row,
+      NVVM::LdStMatrixShapeAttr::get(context, kChunk, kChunk),
+      NVVM::LdStMatrixEltType::B16);
+  SmallVector<Value> result;
+  for (int64_t i = 0; i < 4; ++i) {
+    Value word = LLVM::ExtractValueOp::create(builder, loc, loaded, i);
+    if (tile.element.isF16())
+      word = LLVM::BitcastOp::create(builder, loc,
+                                     VectorType::get({2}, tile.element), word);
+    result.push_back(word);
+  }
+  return result;
+}
+
+SmallVector<Value> TensorCore::multiply(LaneIndex stage, ArrayRef<Value> sums) {
+  SmallVector<Value> result(sums);
+  MLIRContext *context = builder.getContext();
+  SmallVector<Type> floats(4, builder.getF32Type());
+  auto type = LLVM::LLVMStructType::getLiteral(context, floats);
+  auto kind = y.element.isF16() ? NVVM::MMATypes::f16 : NVVM::MMATypes::bf16;
+  for (int64_t k = 0; k < tileK; k += kMmaK) {
+    SmallVector<SmallVector<Value>> rows, columns;
+    for (int64_t i = 0; i < tilesY(); ++i)
+      rows.push_back(fragment(
+          y, stage, math.add(warpY, math.constant(i * kMmaY)), k, true));
+    for (int64_t i = 0; i < tilesX(); i += 2) {
+      SmallVector<Value> both = fragment(
+          x, stage, math.add(warpX, math.constant(i * kMmaX)), k, false);
+      columns.push_back({both[0], both[1]});
+      columns.push_back({both[2], both[3]});
+    }
+    for (int64_t i = 0; i < tilesY(); ++i)
+      for (int64_t j = 0; j < tilesX(); ++j) {
+        auto own = MutableArrayRef(result).slice((i * tilesX() + j) * 4, 4);
+        Value product = NVVM::MmaOp::create(
+            builder, loc, type, rows[i], columns[j], own,
+            ArrayRef<int64_t>{kMmaY, kMmaX, kMmaK}, std::nullopt, std::nullopt,
+            std::array<NVVM::MMATypes, 2>{kind, kind},
+            std::array<NVVM::MMALayout, 2>{NVVM::MMALayout::row,
+                                           NVVM::MMALayout::col});
+        for (int64_t n = 0; n < 4; ++n)
+          own[n] = LLVM::ExtractValueOp::create(builder, loc, product, n);
+      }
+  }
+  return result;
+}
+
+bool TensorCore::forEachPair(
+    llvm::function_ref<bool(LaneIndex, LaneIndex, int64_t)> body) {
+  LaneIndex group = *math.div(lane, {4, nullptr}),
+            column = math.scale(*math.rem(lane, {4, nullptr}), {2, nullptr});
+  for (int64_t i = 0; i < tilesY(); ++i)
+    for (int64_t j = 0; j < tilesX(); ++j)
+      for (int64_t half = 0; half < 2; ++half) {
+        LaneIndex atY = math.add(
+            math.add(warpY, math.constant(i * kMmaY + half * kMmaX)), group);
+        LaneIndex atX =
+            math.add(math.add(warpX, math.constant(j * kMmaX)), column);
+        if (!body(atY, atX, (i * tilesX() + j) * 4 + half * 2))
+          return false;
+      }
+  return true;
+}
+
+SmallVector<Value> TensorCore::round(LaneIndex number, const Extent &count,
+                                     ArrayRef<Value> sums) {
+  wait(kStages - 2);
+  Extent stages{kStages, nullptr};
+  LaneIndex ahead = math.add(number, math.constant(kStages - 1));
+  LaneIndex stage = *math.rem(number, stages), free = *math.rem(ahead, stages);
+  // Past the end the last tile is copied again, to where nobody reads it.
+  LaneIndex next = math.min(ahead, math.sub(math.of(count), math.constant(1)));
+  LaneIndex k = math.scale(next, {tileK, nullptr});
+  if ((y.async && !copyAsync(y, k, free)) ||
+      (x.async && !copyAsync(x, k, free)))
+    return {};
+  NVVM::CpAsyncCommitGroupOp::create(builder, loc);
+  SmallVector<Value> ofY, ofX;
+  if (!y.async && (ofY = load(y, k)).empty())
+    return {};
+  if (!x.async && (ofX = load(x, k)).empty())
+    return {};
+  SmallVector<Value> result = multiply(stage, sums);
+  storeShared(y, ofY, free);
+  storeShared(x, ofX, free);
+  return result;
+}
+
+bool TensorCore::emit() {
+  place();
+  constexpr int64_t warp = 32;
+  lane = *math.rem(thread, {warp, nullptr});
+  LaneIndex number = *math.div(thread, {warp, nullptr});
+  warpY = math.scale(*math.div(number, {warps.warpsX, nullptr}),
+                     {warps.y, nullptr});
+  warpX = math.scale(*math.rem(number, {warps.warpsX, nullptr}),
+                     {warps.x, nullptr});
+  y = inputTile(inputRows(gemm.yOperand, gemm.y, tileY, startY));
+  x = inputTile(inputRows(gemm.xOperand, gemm.x, tileX, startX));
+  SmallVector<Value> sums(tilesY() * tilesX() * 4);
+  bool fine = forEachPair([&](LaneIndex atY, LaneIndex atX, int64_t n) {
+    Value both = startOf(atY, atX, 2);
+    for (int64_t i = 0; both && i < 2; ++i)
+      sums[n + i] = vector::ExtractOp::create(builder, loc, both, i);
+    return bool(both);
+  });
+  Extent count = rounds();
+  LaneIndex last = math.sub(math.of(count), math.constant(1));
+  for (int64_t stage = 0; fine && stage < kStages - 1; ++stage) {
+    LaneIndex at = math.constant(stage),
+              k = math.scale(math.min(at, last), {tileK, nullptr});
+    fine = copy(y, k, at) && copy(x, k, at);
+    NVVM::CpAsyncCommitGroupOp::create(builder, loc);
+  }
+  if (!fine)
+    return false;
+  sums = elements.loops({count}, sums,
+                        [&](ArrayRef<LaneIndex> at, ArrayRef<Value> values) {
+                          return round(at[0], count, values);
+                        });
+  if (sums.empty() || elements.failedOp)
+    return false;
+  NVVM::CpAsyncWaitGroupOp::create(builder, loc, 0);
+  return forEachPair([&](LaneIndex atY, LaneIndex atX, int64_t n) {
+    Value both = vector::FromElementsOp::create(
+        builder, loc, VectorType::get({2}, builder.getF32Type()),
+        ValueRange{sums[n], sums[n + 1]});
+    return finish(atY, atX, 2, both);
+  });
+}
+
+/// True if the body is `sum + extend(a) * extend(b)` of 16-bit floats in f32.
+static bool isMma(linalg::LinalgOp op) {
+  Operation *add = combinerOf(op, 0);
+  if (!isa_and_nonnull<arith::AddFOp>(add) ||
+      !add->getResult(0).getType().isF32())
+    return false;
+  llvm::SmallDenseSet<Value> found;
+  for (Value term : add->getOperands()) {
+    auto product = term.getDefiningOp<arith::MulFOp>();
+    if (!product)
+      continue;
+    for (Value factor : product->getOperands())
+      if (auto extend = factor.getDefiningOp<arith::ExtFOp>())
+        if (isa<BlockArgument>(extend.getIn()))
+          found.insert(extend.getIn());
+  }
+  Type left = getElementTypeOrSelf(op->getOperand(0).getType()),
+       right = getElementTypeOrSelf(op->getOperand(1).getType());
+  return left == right && isa<Float16Type, BFloat16Type>(left) &&
+         found.contains(op.getRegionInputArgs()[0]) &&
+         found.contains(op.getRegionInputArgs()[1]);
+}
+
+bool fuse::emitTensorCoreGemm(GpuFrame &frame, const GpuTile &tile,
+                              std::string &why) {
+  std::optional<GpuGemm> gemm = GpuGemm::of(frame, why);
+  if (!gemm || tile.sizes.size() != 3)
+    return false;
+  int64_t m = tile.sizes[0], n = tile.sizes[1], k = tile.sizes[2];
+  if (!isMma(gemm->op) || k % kMmaK || !llvm::isPowerOf2_64(k) ||
+      !llvm::isPowerOf2_64(m) || !llvm::isPowerOf2_64(n)) {
+    why = "no products of 16-bit floats in tiles of 16";
+    return false;
+  }
+  std::optional<WarpTiles> warps =
+      WarpTiles::split(gemm->xIsM ? n : m, gemm->xIsM ? m : n, tile.threads);
+  if (!warps || std::min(m, n) * k % (tile.threads * kChunk)) {
+    why = "warps cannot share the tile";
+    return false;
+  }
+  if (TensorCore(frame, *gemm, *warps, k, tile.threads).emit())
+    return true;
+  why = "no code for its epilogue on tensor cores";
+  return false;
+}
