@@ -60,6 +60,7 @@ private:
     bool async;
     /// Elements of the argument from a line to the next, if all are as far.
     std::optional<int64_t> lineStride;
+    std::optional<int64_t> kStride; ///< as far from a k to the next, if so
   };
   InputTile inputTile(const InputRows &input);
   Value sharedMemory(const InputTile &tile);
@@ -88,8 +89,10 @@ private:
                               LaneIndex row, int64_t number, int64_t k,
                               bool isY);
   SmallVector<Value> multiply(LaneIndex stage, ArrayRef<Value> sums);
-  SmallVector<Value> round(LaneIndex number, const Extent &count,
-                           ArrayRef<Value> values);
+  SmallVector<Value> round(LaneIndex number, LaneIndex stage, LaneIndex free,
+                           const Extent &count, ArrayRef<Value> sums);
+  SmallVector<Value> knownRounds(int64_t count, SmallVector<Value> sums);
+  SmallVector<Value> dynamicRounds(const Extent &count, ArrayRef<Value> sums);
   /// Calls `body` for each pair of neighbouring sums of this thread.
   bool forEachPair(
       llvm::function_ref<bool(LaneIndex y, LaneIndex x, int64_t number)> body);
@@ -169,6 +172,8 @@ TensorCore::InputTile TensorCore::inputTile(const InputRows &input) {
   tile.async = tile.lanes == kChunk &&
                isMoved(gemm.op.getDpsInputOperand(tile.operand)->get());
   tile.shared = sharedMemory(tile);
+  if (tile.async)
+    tile.kStride = strideAlong(tile.operand, gemm.k, tileK);
   if (tile.async && linesBetween(tile))
     tile.lineStride =
         strideAlong(tile.operand, tile.alongK ? *tile.dim : gemm.k,
@@ -255,11 +260,16 @@ bool TensorCore::copyAsync(const InputTile &tile, LaneIndex start,
       from = offset(first, by, tile.element);
       to = pointer(tile, stage, firstPlace, lines);
     } else {
-      auto source = inputAt(tile, row, math.add(start, k), false, insideK);
+      LaneIndex origin = tile.kStride ? math.constant(0) : start;
+      auto source = inputAt(tile, row, math.add(origin, k), false, insideK);
       from = source ? elements.addressOf(source->tensor, source->indices)
                     : nullptr;
       if (!from)
         return false;
+      // The address of the first k is kept from round to round.
+      if (tile.kStride)
+        from = offset(from, math.scale(start, {*tile.kStride, nullptr}).base,
+                      tile.element);
       LaneIndex place = address(tile, line, element);
       to = pointer(tile, stage, place);
       first = i ? first : from;
@@ -414,22 +424,11 @@ bool TensorCore::forEachPair(
   return true;
 }
 
-/// `values` are the sums and the number of the stage of this round.
-SmallVector<Value> TensorCore::round(LaneIndex number, const Extent &count,
-                                     ArrayRef<Value> values) {
+SmallVector<Value> TensorCore::round(LaneIndex number, LaneIndex stage,
+                                     LaneIndex free, const Extent &count,
+                                     ArrayRef<Value> sums) {
   wait(kStages - 2);
-  // Counted without a division: the one before this one is free.
-  auto choose = [&](int64_t at, int64_t then, LaneIndex otherwise) {
-    Value isAt = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                                       values.back(), math.constant(at).base);
-    return LaneIndex{arith::SelectOp::create(builder, loc, isAt,
-                                             math.constant(then).base,
-                                             otherwise.base),
-                     0, 1};
-  };
-  LaneIndex stage{values.back(), 0, 1}, one = math.constant(1);
-  LaneIndex free = choose(0, kStages - 1, math.sub(stage, one)),
-            following = choose(kStages - 1, 0, math.add(stage, one));
+  LaneIndex one = math.constant(1);
   // Past the end the last tile is copied again, to where nobody reads it.
   LaneIndex next = math.min(math.add(number, math.constant(kStages - 1)),
                             math.sub(math.of(count), one));
@@ -443,11 +442,44 @@ SmallVector<Value> TensorCore::round(LaneIndex number, const Extent &count,
     return {};
   if (!x.async && (ofX = load(x, k)).empty())
     return {};
-  SmallVector<Value> result = multiply(stage, values.drop_back());
+  SmallVector<Value> result = multiply(stage, sums);
   storeShared(y, ofY, free);
   storeShared(x, ofX, free);
-  result.push_back(following.base);
   return result;
+}
+
+/// As many rounds as there are stages in the body of the loop, so that a stage
+/// is a constant in each; what is left over behind it.
+SmallVector<Value> TensorCore::knownRounds(int64_t count,
+                                           SmallVector<Value> sums) {
+  Extent all{count, nullptr};
+  auto several = [&](LaneIndex first, int64_t rounds, ArrayRef<Value> values) {
+    SmallVector<Value> result(values);
+    for (int64_t i = 0; i < rounds && !result.empty(); ++i)
+      result = round(math.add(first, math.constant(i)), math.constant(i),
+                     math.constant((i + kStages - 1) % kStages), all, result);
+    return result;
+  };
+  int64_t whole = count / kStages;
+  if (whole)
+    sums =
+        elements.loops({{whole, nullptr}}, sums,
+                       [&](ArrayRef<LaneIndex> at, ArrayRef<Value> values) {
+                         return several(math.scale(at[0], {kStages, nullptr}),
+                                        kStages, values);
+                       });
+  return several(math.constant(whole * kStages), count % kStages, sums);
+}
+
+SmallVector<Value> TensorCore::dynamicRounds(const Extent &count,
+                                             ArrayRef<Value> sums) {
+  return elements.loops(
+      {count}, sums, [&](ArrayRef<LaneIndex> at, ArrayRef<Value> values) {
+        Extent stages{kStages, nullptr};
+        LaneIndex ahead = math.add(at[0], math.constant(kStages - 1));
+        return round(at[0], *math.rem(at[0], stages), *math.rem(ahead, stages),
+                     count, values);
+      });
 }
 
 bool TensorCore::emit() {
@@ -478,11 +510,8 @@ bool TensorCore::emit() {
   }
   if (!fine)
     return false;
-  sums.push_back(math.constant(0).base);
-  sums = elements.loops({count}, sums,
-                        [&](ArrayRef<LaneIndex> at, ArrayRef<Value> values) {
-                          return round(at[0], count, values);
-                        });
+  sums = count.isStatic() ? knownRounds(count.size, sums)
+                          : dynamicRounds(count, sums);
   if (sums.empty() || elements.failedOp)
     return false;
   NVVM::CpAsyncWaitGroupOp::create(builder, loc, 0);
