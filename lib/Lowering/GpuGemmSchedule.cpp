@@ -58,8 +58,10 @@ Extent GemmSchedule::rounds() {
 // Inputs
 //===----------------------------------------------------------------------===//
 
-bool GemmSchedule::isContiguous(unsigned operand, unsigned loop,
-                                unsigned lanes) {
+/// Steps of the loads of an input whose lanes are neighbours along `loop`.
+static std::optional<SmallVector<int64_t>>
+stepsAlong(GpuFrame &frame, const GpuGemm &gemm, unsigned operand,
+           unsigned loop, unsigned lanes) {
   GpuScratch scratch(frame);
   scratch.elements.math.lanes = lanes;
   Lanes loops;
@@ -69,12 +71,30 @@ bool GemmSchedule::isContiguous(unsigned operand, unsigned loop,
   loops[loop].multiple = lanes;
   auto sources = scratch.elements.operandsAt(gemm.op, loops);
   if (!sources)
-    return false;
+    return std::nullopt;
   const ElementSource &source = *(*sources)[operand];
-  auto steps = loadSteps(scratch.elements, source.tensor, source.indices);
+  return loadSteps(scratch.elements, source.tensor, source.indices);
+}
+
+bool GemmSchedule::isContiguous(unsigned operand, unsigned loop,
+                                unsigned lanes) {
+  auto steps = stepsAlong(frame, gemm, operand, loop, lanes);
   return steps && llvm::is_contained(*steps, 1) &&
          llvm::all_of(*steps,
                       [](int64_t step) { return step == 0 || step == 1; });
+}
+
+std::optional<int64_t>
+GemmSchedule::strideAlong(unsigned operand, const GemmDim &dim, int64_t tile) {
+  unsigned loop = fastestLoop(dim);
+  for (auto [other, extent] : llvm::zip_equal(dim.loops, dim.extents))
+    if (other == loop ? !extent.isStatic() || extent.size % tile
+                      : !(extent == Extent{1, nullptr}))
+      return std::nullopt;
+  auto steps = stepsAlong(frame, gemm, operand, loop, 1);
+  if (!steps || steps->size() != 1)
+    return std::nullopt;
+  return steps->front();
 }
 
 unsigned fuse::fastestLoop(const GemmDim &dim) {

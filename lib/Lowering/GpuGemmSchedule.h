@@ -67,6 +67,11 @@ protected:
   /// time.
   bool isContiguous(unsigned operand, unsigned loop, unsigned lanes);
 
+  /// Elements between neighbours along `dim` in the argument that an input is,
+  /// if it is one loop of whole tiles.
+  std::optional<int64_t> strideAlong(unsigned operand, const GemmDim &dim,
+                                     int64_t tile);
+
   GpuFrame &frame;
   const GpuGemm &gemm;
   Elements &elements;

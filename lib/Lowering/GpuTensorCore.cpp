@@ -58,11 +58,19 @@ private:
     int64_t lines, length; ///< of a stage, in elements
     Value shared;          ///< of all stages
     bool async;
+    /// Elements of the argument from a line to the next, if all are as far.
+    std::optional<int64_t> lineStride;
+    std::optional<int64_t> kStride; ///< as far from a k to the next, if so
   };
   InputTile inputTile(const InputRows &input);
-  LaneIndex address(const InputTile &tile, LaneIndex stage, LaneIndex line,
-                    LaneIndex element);
-  Value pointer(const InputTile &tile, LaneIndex place);
+  Value sharedMemory(const InputTile &tile);
+  LaneIndex address(const InputTile &tile, LaneIndex line, LaneIndex element);
+  Value pointer(const InputTile &tile, LaneIndex stage, LaneIndex place,
+                int64_t linesOn = 0);
+  Value offset(Value pointer, Value elements, Type element);
+  /// Lines between the groups that this thread copies, if it is whole lines
+  /// after which chunks lie alike.
+  std::optional<int64_t> linesBetween(const InputTile &tile) const;
   void groupAt(const InputTile &tile, int64_t number, LaneIndex &row,
                LaneIndex &k);
   int64_t groups(const InputTile &tile) const {
@@ -78,10 +86,13 @@ private:
   void wait(int64_t pending);
 
   SmallVector<Value> fragment(const InputTile &tile, LaneIndex stage,
-                              LaneIndex row, int64_t k, bool isY);
+                              LaneIndex row, int64_t number, int64_t k,
+                              bool isY);
   SmallVector<Value> multiply(LaneIndex stage, ArrayRef<Value> sums);
-  SmallVector<Value> round(LaneIndex number, const Extent &count,
-                           ArrayRef<Value> sums);
+  SmallVector<Value> round(LaneIndex number, LaneIndex stage, LaneIndex free,
+                           const Extent &count, ArrayRef<Value> sums);
+  SmallVector<Value> knownRounds(int64_t count, SmallVector<Value> sums);
+  SmallVector<Value> dynamicRounds(const Extent &count, ArrayRef<Value> sums);
   /// Calls `body` for each pair of neighbouring sums of this thread.
   bool forEachPair(
       llvm::function_ref<bool(LaneIndex y, LaneIndex x, int64_t number)> body);
@@ -137,12 +148,8 @@ static bool isMoved(Value value) {
   return true;
 }
 
-TensorCore::InputTile TensorCore::inputTile(const InputRows &input) {
-  InputTile tile{input, 0, 0, nullptr, false};
-  tile.lines = tile.alongK ? tile.rows : tileK;
-  tile.length = tile.alongK ? tileK : tile.rows;
-  tile.async = tile.lanes == kChunk &&
-               isMoved(gemm.op.getDpsInputOperand(tile.operand)->get());
+/// Room for all stages of a tile.
+Value TensorCore::sharedMemory(const InputTile &tile) {
   auto module = frame.kernel->getParentOfType<gpu::GPUModuleOp>();
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(module.getBody());
@@ -155,36 +162,67 @@ TensorCore::InputTile TensorCore::inputTile(const InputRows &input) {
                                        /*value=*/Attribute(), /*alignment=*/16,
                                        unsigned(NVVM::NVVMMemorySpace::Shared));
   builder.setInsertionPointToStart(&frame.kernel.getBody().front());
-  tile.shared = LLVM::AddressOfOp::create(builder, loc, global);
+  return LLVM::AddressOfOp::create(builder, loc, global);
+}
+
+TensorCore::InputTile TensorCore::inputTile(const InputRows &input) {
+  InputTile tile{input, 0, 0, nullptr, false};
+  tile.lines = tile.alongK ? tile.rows : tileK;
+  tile.length = tile.alongK ? tileK : tile.rows;
+  tile.async = tile.lanes == kChunk &&
+               isMoved(gemm.op.getDpsInputOperand(tile.operand)->get());
+  tile.shared = sharedMemory(tile);
+  if (tile.async)
+    tile.kStride = strideAlong(tile.operand, gemm.k, tileK);
+  if (tile.async && linesBetween(tile))
+    tile.lineStride =
+        strideAlong(tile.operand, tile.alongK ? *tile.dim : gemm.k,
+                    tile.alongK ? tile.rows : tileK);
   return tile;
 }
 
-/// The place of an element: chunks of a line change places so that 8 lines of
-/// one column of chunks are in different banks.
-LaneIndex TensorCore::address(const InputTile &tile, LaneIndex stage,
-                              LaneIndex line, LaneIndex element) {
+/// The place of an element in a stage: chunks of a line change places so that 8
+/// lines of one column of chunks are in different banks.
+LaneIndex TensorCore::address(const InputTile &tile, LaneIndex line,
+                              LaneIndex element) {
   int64_t chunks = tile.length / kChunk;
-  LaneIndex key = line;
+  LaneIndex key = line, start{element.base, 0, element.multiple};
   if (chunks < kChunk)
     key = *math.div(line, {kChunk / chunks, nullptr});
   key = *math.rem(key, {std::min(chunks, kChunk), nullptr});
-  LaneIndex chunk =
-      *math.div({element.base, 0, element.multiple}, {kChunk, nullptr});
-  LaneIndex within =
-      *math.rem({element.base, 0, element.multiple}, {kChunk, nullptr});
+  LaneIndex chunk = *math.div(start, {kChunk, nullptr}),
+            within = *math.rem(start, {kChunk, nullptr});
   Value swapped = arith::XOrIOp::create(builder, loc, chunk.base, key.base);
-  LaneIndex place = math.add(
+  return math.add(
       math.scale(line, {tile.length, nullptr}),
       math.add(math.scale({swapped, 0, 1}, {kChunk, nullptr}), within));
-  return math.add(math.scale(stage, {tile.lines * tile.length, nullptr}),
-                  place);
 }
 
-Value TensorCore::pointer(const InputTile &tile, LaneIndex place) {
-  Value offset = arith::IndexCastOp::create(builder, loc, builder.getI32Type(),
-                                            place.base);
-  return LLVM::GEPOp::create(builder, loc, tile.shared.getType(), tile.element,
-                             tile.shared, ArrayRef<LLVM::GEPArg>{offset});
+Value TensorCore::offset(Value pointer, Value elements, Type element) {
+  Value by =
+      arith::IndexCastOp::create(builder, loc, builder.getI32Type(), elements);
+  return LLVM::GEPOp::create(builder, loc, pointer.getType(), element, pointer,
+                             ArrayRef<LLVM::GEPArg>{by});
+}
+
+/// What changes with the stage, what stays, and what is known are added in this
+/// order: the second is kept from round to round, the third is part of an
+/// instruction. `linesOn`, a multiple of 8, is on from `place`.
+Value TensorCore::pointer(const InputTile &tile, LaneIndex stage,
+                          LaneIndex place, int64_t linesOn) {
+  LaneIndex start = math.scale(stage, {tile.lines * tile.length, nullptr});
+  Value at = offset(tile.shared, start.base, tile.element);
+  at = offset(at, place.base, tile.element);
+  if (!linesOn)
+    return at;
+  return offset(at, math.constant(linesOn * tile.length).base, tile.element);
+}
+
+std::optional<int64_t> TensorCore::linesBetween(const InputTile &tile) const {
+  int64_t perLine = tile.length / tile.lanes;
+  if (threads % perLine || threads / perLine % kChunk)
+    return std::nullopt;
+  return threads / perLine;
 }
 
 void TensorCore::groupAt(const InputTile &tile, int64_t number, LaneIndex &row,
@@ -209,17 +247,34 @@ void TensorCore::groupAt(const InputTile &tile, int64_t number, LaneIndex &row,
 bool TensorCore::copyAsync(const InputTile &tile, LaneIndex start,
                            LaneIndex stage) {
   constexpr int32_t bytes = 16;
+  Value first;
+  LaneIndex firstPlace;
   for (int64_t i = 0; i < groups(tile); ++i) {
     LaneIndex row, k;
     groupAt(tile, i, row, k);
-    Value insideK;
-    auto source = inputAt(tile, row, math.add(start, k), false, insideK);
-    Value from =
-        source ? elements.addressOf(source->tensor, source->indices) : nullptr;
-    if (!from)
-      return false;
     LaneIndex line = tile.alongK ? row : k, element = tile.alongK ? k : row;
-    Value to = pointer(tile, address(tile, stage, line, element));
+    Value insideK, from, to;
+    if (i && tile.lineStride) {
+      int64_t lines = i * *linesBetween(tile);
+      Value by = math.constant(lines * *tile.lineStride).base;
+      from = offset(first, by, tile.element);
+      to = pointer(tile, stage, firstPlace, lines);
+    } else {
+      LaneIndex origin = tile.kStride ? math.constant(0) : start;
+      auto source = inputAt(tile, row, math.add(origin, k), false, insideK);
+      from = source ? elements.addressOf(source->tensor, source->indices)
+                    : nullptr;
+      if (!from)
+        return false;
+      // The address of the first k is kept from round to round.
+      if (tile.kStride)
+        from = offset(from, math.scale(start, {*tile.kStride, nullptr}).base,
+                      tile.element);
+      LaneIndex place = address(tile, line, element);
+      to = pointer(tile, stage, place);
+      first = i ? first : from;
+      firstPlace = i ? firstPlace : place;
+    }
     Value count;
     if (insideK) {
       Value all = arith::ConstantIntOp::create(builder, loc, bytes, 32),
@@ -252,7 +307,7 @@ void TensorCore::storeShared(const InputTile &tile, ArrayRef<Value> values,
     groupAt(tile, i, row, k);
     LaneIndex line = tile.alongK ? row : k, element = tile.alongK ? k : row;
     LLVM::StoreOp::create(builder, loc, value,
-                          pointer(tile, address(tile, stage, line, element)),
+                          pointer(tile, stage, address(tile, line, element)),
                           tile.lanes * bytes);
   }
 }
@@ -277,23 +332,29 @@ void TensorCore::wait(int64_t pending) {
 //===----------------------------------------------------------------------===//
 
 /// Four 8 x 8 matrices: of y 16 rows by 16 k, of x 16 k by 16 columns, in the
-/// order that mma.sync takes them.
+/// order that mma.sync takes them. They are `number` times 16 rows behind
+/// `row`.
 SmallVector<Value> TensorCore::fragment(const InputTile &tile, LaneIndex stage,
-                                        LaneIndex row, int64_t k, bool isY) {
+                                        LaneIndex row, int64_t number,
+                                        int64_t k, bool isY) {
   // Which matrix this lane gives a line's address of, and which line.
   LaneIndex matrix = *math.div(lane, {kChunk, nullptr}),
-            number = *math.rem(lane, {kChunk, nullptr});
+            own = *math.rem(lane, {kChunk, nullptr});
   LaneIndex low =
                 math.scale(*math.rem(matrix, {2, nullptr}), {kChunk, nullptr}),
             high =
                 math.scale(*math.div(matrix, {2, nullptr}), {kChunk, nullptr});
   // Of y the matrices go down the rows first, of x along k.
-  LaneIndex ofRow = isY ? low : high, ofK = isY ? high : low;
-  LaneIndex atRow = math.add(row, ofRow), atK = math.add(math.constant(k), ofK);
-  LaneIndex line =
-                tile.alongK ? math.add(atRow, number) : math.add(atK, number),
+  LaneIndex atRow = math.add(row, isY ? low : high), atK = isY ? high : low;
+  // 16 lines on the chunks lie alike.
+  int64_t rowsOn = number * 2 * kChunk, linesOn = tile.alongK ? rowsOn : k;
+  if (tile.alongK)
+    atK = math.add(atK, math.constant(k));
+  else
+    atRow = math.add(atRow, math.constant(rowsOn));
+  LaneIndex line = math.add(tile.alongK ? atRow : atK, own),
             element = tile.alongK ? atK : atRow;
-  Value from = pointer(tile, address(tile, stage, line, element));
+  Value from = pointer(tile, stage, address(tile, line, element), linesOn);
   // A matrix of y has its rows as lines, one of x its columns.
   bool transposed = !tile.alongK;
   MLIRContext *context = builder.getContext();
@@ -324,11 +385,9 @@ SmallVector<Value> TensorCore::multiply(LaneIndex stage, ArrayRef<Value> sums) {
   for (int64_t k = 0; k < tileK; k += kMmaK) {
     SmallVector<SmallVector<Value>> rows, columns;
     for (int64_t i = 0; i < tilesY(); ++i)
-      rows.push_back(fragment(
-          y, stage, math.add(warpY, math.constant(i * kMmaY)), k, true));
+      rows.push_back(fragment(y, stage, warpY, i, k, true));
     for (int64_t i = 0; i < tilesX(); i += 2) {
-      SmallVector<Value> both = fragment(
-          x, stage, math.add(warpX, math.constant(i * kMmaX)), k, false);
+      SmallVector<Value> both = fragment(x, stage, warpX, i / 2, k, false);
       columns.push_back({both[0], both[1]});
       columns.push_back({both[2], both[3]});
     }
@@ -365,14 +424,14 @@ bool TensorCore::forEachPair(
   return true;
 }
 
-SmallVector<Value> TensorCore::round(LaneIndex number, const Extent &count,
+SmallVector<Value> TensorCore::round(LaneIndex number, LaneIndex stage,
+                                     LaneIndex free, const Extent &count,
                                      ArrayRef<Value> sums) {
   wait(kStages - 2);
-  Extent stages{kStages, nullptr};
-  LaneIndex ahead = math.add(number, math.constant(kStages - 1));
-  LaneIndex stage = *math.rem(number, stages), free = *math.rem(ahead, stages);
+  LaneIndex one = math.constant(1);
   // Past the end the last tile is copied again, to where nobody reads it.
-  LaneIndex next = math.min(ahead, math.sub(math.of(count), math.constant(1)));
+  LaneIndex next = math.min(math.add(number, math.constant(kStages - 1)),
+                            math.sub(math.of(count), one));
   LaneIndex k = math.scale(next, {tileK, nullptr});
   if ((y.async && !copyAsync(y, k, free)) ||
       (x.async && !copyAsync(x, k, free)))
@@ -387,6 +446,40 @@ SmallVector<Value> TensorCore::round(LaneIndex number, const Extent &count,
   storeShared(y, ofY, free);
   storeShared(x, ofX, free);
   return result;
+}
+
+/// As many rounds as there are stages in the body of the loop, so that a stage
+/// is a constant in each; what is left over behind it.
+SmallVector<Value> TensorCore::knownRounds(int64_t count,
+                                           SmallVector<Value> sums) {
+  Extent all{count, nullptr};
+  auto several = [&](LaneIndex first, int64_t rounds, ArrayRef<Value> values) {
+    SmallVector<Value> result(values);
+    for (int64_t i = 0; i < rounds && !result.empty(); ++i)
+      result = round(math.add(first, math.constant(i)), math.constant(i),
+                     math.constant((i + kStages - 1) % kStages), all, result);
+    return result;
+  };
+  int64_t whole = count / kStages;
+  if (whole)
+    sums =
+        elements.loops({{whole, nullptr}}, sums,
+                       [&](ArrayRef<LaneIndex> at, ArrayRef<Value> values) {
+                         return several(math.scale(at[0], {kStages, nullptr}),
+                                        kStages, values);
+                       });
+  return several(math.constant(whole * kStages), count % kStages, sums);
+}
+
+SmallVector<Value> TensorCore::dynamicRounds(const Extent &count,
+                                             ArrayRef<Value> sums) {
+  return elements.loops(
+      {count}, sums, [&](ArrayRef<LaneIndex> at, ArrayRef<Value> values) {
+        Extent stages{kStages, nullptr};
+        LaneIndex ahead = math.add(at[0], math.constant(kStages - 1));
+        return round(at[0], *math.rem(at[0], stages), *math.rem(ahead, stages),
+                     count, values);
+      });
 }
 
 bool TensorCore::emit() {
@@ -417,10 +510,8 @@ bool TensorCore::emit() {
   }
   if (!fine)
     return false;
-  sums = elements.loops({count}, sums,
-                        [&](ArrayRef<LaneIndex> at, ArrayRef<Value> values) {
-                          return round(at[0], count, values);
-                        });
+  sums = count.isStatic() ? knownRounds(count.size, sums)
+                          : dynamicRounds(count, sums);
   if (sums.empty() || elements.failedOp)
     return false;
   NVVM::CpAsyncWaitGroupOp::create(builder, loc, 0);
