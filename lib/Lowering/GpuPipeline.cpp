@@ -63,8 +63,10 @@ static void bufferizeHost(OpPassManager &pm) {
   pm.addPass(createConvertBufferizationToMemRefPass());
 }
 
-void fuse::buildGpuLaunches(OpPassManager &pm, const GpuOptions &) {
-  pm.addPass(createGpuKernels());
+void fuse::buildGpuLaunches(OpPassManager &pm, const GpuOptions &options) {
+  GpuKernelsOptions kernels;
+  kernels.numerics = options.numerics;
+  pm.addPass(createGpuKernels(kernels));
   pm.addNestedPass<gpu::GPUModuleOp>(createGpuMath());
   bufferizeHost(pm);
   pm.addPass(createGpuLaunch());
@@ -103,6 +105,8 @@ static void lowerHost(OpPassManager &pm) {
   pm.addPass(createConvertControlFlowToLLVMPass());
   pm.addPass(createUBToLLVMConversionPass());
   pm.addPass(createReconcileUnrealizedCastsPass());
+  // Casts of results that nothing reads are left.
+  pm.addPass(createCSEPass());
 }
 
 void fuse::buildGpuCode(OpPassManager &pm, const GpuOptions &options) {

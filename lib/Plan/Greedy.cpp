@@ -102,6 +102,16 @@ double Greedy::valueOf(const Planning &group) const {
   return group.cost->work.dramBytes + 1;
 }
 
+/// "reason: registers=40 of 32, ...": numbers come with their limits.
+static std::string textOf(const Decision &refusal) {
+  std::string text = stringifyReason(refusal.reason).str();
+  for (size_t i = 0; i + 1 < refusal.numbers.size(); i += 2)
+    text += (i ? ", " : ": ") + refusal.numbers[i].first + "=" +
+            formatNumber(refusal.numbers[i].second) + " of " +
+            formatNumber(refusal.numbers[i + 1].second);
+  return text;
+}
+
 Planning Greedy::evaluate(SmallVector<unsigned, 4> ops, std::string &refusal,
                           ArrayRef<unsigned> internal) {
   Planning planning;
@@ -123,12 +133,7 @@ Planning Greedy::evaluate(SmallVector<unsigned, 4> ops, std::string &refusal,
     planning.cost =
         bestTile(*planning.kernel, group, options.device, limits, smallest);
     if (!planning.cost)
-      refusal = (stringifyReason(Reason::NoTile) +
-                 ": registers=" + formatNumber(smallest.registers) + " of " +
-                 formatNumber(limits.registers) +
-                 ", shared_bytes=" + formatNumber(smallest.shared) + " of " +
-                 formatNumber(limits.shared))
-                    .str();
+      refusal = textOf(noTile(group, options.device, smallest, limits));
   }
   planning.ops = std::move(group.ops);
   return planning;

@@ -108,8 +108,8 @@ def CpuBuffers : Pass<"fuse-cpu-buffers", "::mlir::func::FuncOp"> {
 def CpuDeallocate : Pass<"fuse-cpu-deallocate", "::mlir::ModuleOp"> {
   let summary = "free buffers after their last use";
   let description = [{
-    Runs upstream's ownership-based deallocation and moves each deallocation behind the last use. A module that contains
-    `memref.dealloc` is left alone.
+    Runs upstream's ownership-based deallocation and moves each deallocation behind the last use. Buffers that may be one are told
+    apart by their addresses. A module that contains `memref.dealloc` is left alone.
   }];
   let dependentDialects = ["::mlir::bufferization::BufferizationDialect", "::mlir::memref::MemRefDialect",
                            "::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect"];
@@ -175,8 +175,12 @@ def GpuKernels : Pass<"fuse-gpu-kernels", "::mlir::ModuleOp"> {
     argument: of a tensor a pointer to its elements in row-major order and an i64 for each dynamic extent, else the value. Its
     attribute `fuse.grid` maps the dynamic extents of all arguments to the blocks of a launch. Pointwise kernels stride over
     groups of lanes, reductions along rows are done by a warp or a block in registers; any other kernel has a thread for each
-    few elements of its results, and `fuse.plain` says why.
+    few elements of its results, and `fuse.plain` says why. With `numerics=relaxed`, f64 values between f32 values of a row
+    kernel are computed in f32.
   }];
+  let options = [
+    Option<"numerics", "numerics", "std::string", "\"strict\"", "strict: every type stays; relaxed: f64 islands of row kernels in f32">,
+  ];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::DLTIDialect", "::mlir::gpu::GPUDialect", "::mlir::LLVM::LLVMDialect",
                            "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
 }
