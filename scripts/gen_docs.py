@@ -25,7 +25,12 @@ ROOT = Path(__file__).resolve().parent.parent
 ATTRS = "include/fuse/Dialect/FuseAttrs.td"
 OPS = "include/fuse/Dialect/FuseOps.td"
 REASONS = "include/fuse/Dialect/FuseReasons.td"
-PASSES = ("include/fuse/Plan/Passes.td", "include/fuse/Rewrite/Passes.td", "include/fuse/Lowering/Passes.td")
+PASSES = (
+    "include/fuse/Plan/Passes.td",
+    "include/fuse/Rewrite/Passes.td",
+    "include/fuse/Lowering/Passes.td",
+    "include/fuse/Pipeline/Passes.td",
+)
 DEVICE_HEADER = "include/fuse/Device/Device.h"
 DEVICE_SOURCES = ("lib/Device/Presets.cpp", "lib/Device/Device.cpp")
 DEVICE_EXAMPLE = "docs/examples/a100-80gb.json"

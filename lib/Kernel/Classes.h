@@ -32,6 +32,11 @@ inline double addressRegisters(const Device &device) {
   return device.maxThreadsPerBlock > 1 ? 16 : 0;
 }
 
+/// Registers per lane that the longest mathematical function of the group takes
+/// on a GPU besides its argument and result: what is live in the arithmetic
+/// that it is expanded to. 0 on a CPU.
+double functionRegisters(const Group &group, const Device &device);
+
 /// Launches the tile of `cost`, whose registers, shared memory and work are
 /// known, in `blocks` blocks: states the launch and estimates its time.
 void launch(TileCost &cost, double blocks, const Device &device);

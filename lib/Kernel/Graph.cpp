@@ -150,6 +150,11 @@ bool Group::hasOutput(unsigned id) const {
   return false;
 }
 
+static unsigned dynamicExtents(Value value) {
+  auto type = dyn_cast<ShapedType>(value.getType());
+  return type && type.hasRank() ? type.getNumDynamicDims() : 0;
+}
+
 const Traffic &fuse::trafficOf(const Group &group) {
   if (group.traffic)
     return *group.traffic;
@@ -168,10 +173,13 @@ const Traffic &fuse::trafficOf(const Group &group) {
         continue;
       traffic.written += node.bytesWritten[result];
       ++traffic.outputs;
+      traffic.extents += dynamicExtents(group.graph.op(id)->getResult(result));
     }
   }
-  for (auto &entry : read)
-    traffic.read += entry.second;
+  for (auto &[root, bytes] : read) {
+    traffic.read += bytes;
+    traffic.extents += dynamicExtents(root);
+  }
   traffic.inputs = read.size();
   return traffic;
 }

@@ -11,7 +11,9 @@
 //===----------------------------------------------------------------------===//
 
 #include "Classes.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 
+using namespace mlir;
 using namespace fuse;
 
 void fuse::launch(TileCost &cost, double blocks, const Device &device) {
@@ -20,6 +22,33 @@ void fuse::launch(TileCost &cost, double blocks, const Device &device) {
   cost.work.registers = cost.registers;
   cost.work.shared = cost.shared;
   cost.estimate = estimateKernel(device, cost.work);
+}
+
+/// Values that are live in the expansion of `op` besides argument and result.
+static double valuesOf(Operation *op) {
+  // Two polynomials and a part of an exponential each, selected from.
+  if (isa<math::ErfOp, math::ErfcOp>(op))
+    return 10;
+  // A reduced argument, its scale, the polynomial and the special cases.
+  if (isa<math::PowFOp, math::TanhOp, math::SinOp, math::CosOp, math::TanOp>(
+          op))
+    return 6;
+  return isa<math::MathDialect>(op->getDialect()) ? 2 : 0;
+}
+
+double fuse::functionRegisters(const Group &group, const Device &device) {
+  double most = 0;
+  if (device.maxThreadsPerBlock == 1)
+    return most;
+  for (unsigned id : group.ops) {
+    const GraphNode &node = group.node(id);
+    if (node.transcendentals == 0)
+      continue;
+    double words = node.floatBits == 64 ? 2 : 1;
+    for (Operation &op : *group.graph.op(id).getBlock())
+      most = std::max(most, words * valuesOf(&op));
+  }
+  return most;
 }
 
 llvm::ArrayRef<const KernelClass *> fuse::kernelClasses() {
@@ -76,14 +105,35 @@ const KernelClass *fuse::classify(const Group &group, Decision &refusal) {
   return nullptr;
 }
 
+double fuse::parameterBytes(const Group &group, const Device &device) {
+  const Traffic &traffic = trafficOf(group);
+  bool gpu = device.maxThreadsPerBlock > 1;
+  return gpu ? 8.0 * (traffic.inputs + traffic.outputs + traffic.extents) : 0;
+}
+
+Decision fuse::noTile(const Group &group, const Device &device,
+                      const TileCost &smallest, const Limits &limits) {
+  double parameters = parameterBytes(group, device);
+  if (parameters > kMostParameters)
+    return Decision::keep(Reason::Parameters, "fewer inputs and results")
+        .number("parameter_bytes", parameters)
+        .number("parameter_limit", kMostParameters);
+  return Decision::keep(Reason::NoTile, "raise register-limit or boundary")
+      .number("registers", smallest.registers)
+      .number("register_limit", limits.registers)
+      .number("shared_bytes", smallest.shared)
+      .number("shared_limit", limits.shared);
+}
+
 std::optional<TileCost> fuse::bestTile(const KernelClass &kernel,
                                        const Group &group, const Device &device,
                                        const Limits &limits,
                                        TileCost &smallest) {
   std::optional<TileCost> best;
+  bool takes = parameterBytes(group, device) <= kMostParameters;
   for (const Tile &tile : kernel.tiles(group, device)) {
     smallest = kernel.cost(group, tile, device);
-    bool fits = smallest.registers <= limits.registers &&
+    bool fits = takes && smallest.registers <= limits.registers &&
                 smallest.shared <= limits.shared &&
                 blocksPerSm(device, smallest.tile.threads, smallest.registers,
                             smallest.shared) >= 1;

@@ -56,8 +56,9 @@ public:
     double perThread = static_cast<double>(tile.sizes[0]) / tile.threads;
     TileCost cost;
     cost.tile = tile;
-    cost.registers =
-        addressRegisters(device) + liveRegisters(group) * perThread;
+    // A thread's elements are lanes that go through the body together.
+    double perLane = liveRegisters(group) + functionRegisters(group, device);
+    cost.registers = addressRegisters(device) + perLane * perThread;
     Traffic traffic = trafficOf(group);
     cost.work.dramBytes = traffic.read + traffic.written;
     std::tie(cost.work.flops, cost.work.transcendentals) =

@@ -20,9 +20,6 @@ using namespace fuse;
 
 namespace {
 
-/// Where a tile keeps its rows; the third size of a tile.
-enum Storage : int64_t { InRegisters = 0, InShared = 1, Streamed = 2 };
-
 class Row : public KernelClass {
 public:
   llvm::StringRef name() const override { return "row"; }
@@ -54,12 +51,18 @@ public:
     int64_t most = std::min<int64_t>(256, device.maxThreadsPerBlock),
             warp = std::min<int64_t>(device.warpSize, most);
     int64_t length = static_cast<int64_t>(space.length);
+    bool gpu = device.maxThreadsPerBlock > 1;
     SmallVector<Tile> result;
     // A warp or a whole block to a row; several rows to a block, or one.
     for (int64_t storage : {InRegisters, InShared, Streamed})
-      for (int64_t perRow : {warp, most})
+      for (int64_t perRow : {warp, most}) {
+        bool held = storage != InRegisters ||
+                    llvm::divideCeil(length, perRow) <= kHeldElements;
+        if (gpu && (storage == InShared || !held))
+          continue;
         for (int64_t rows : {most / perRow, int64_t(1)})
           result.push_back({{rows, length, storage}, rows * perRow});
+      }
     return result;
   }
 
@@ -72,9 +75,13 @@ public:
     double lanes = device.maxThreadsPerBlock == 1 ? device.warpSize : 1;
     TileCost cost;
     cost.tile = tile;
-    cost.registers = addressRegisters(device) + liveRegisters(group);
-    if (storage == InRegisters)
-      cost.registers += std::ceil(perThread / lanes);
+    cost.registers = addressRegisters(device) + liveRegisters(group) +
+                     functionRegisters(group, device);
+    if (storage == InRegisters) {
+      double held = std::ceil(perThread / lanes);
+      cost.registers += held * heldWords(group, device);
+      cost.registers += loadsAhead(group, held, cost.registers, device);
+    }
     if (storage == InShared)
       cost.shared = rows * space.length * 4;
     Traffic traffic = trafficOf(group);
@@ -90,6 +97,27 @@ public:
   }
 
 private:
+  /// Registers of an element that is held: GPU code keeps it as it was loaded,
+  /// and as f64 where a pass computes in that.
+  static double heldWords(const Group &group, const Device &device) {
+    bool wide = llvm::any_of(group.ops, [&](unsigned id) {
+      return group.node(id).floatBits == 64 &&
+             group.node(id).role == Role::Reduction;
+    });
+    return device.maxThreadsPerBlock > 1 && wide ? 3 : 1;
+  }
+
+  /// Registers of loads that ptxas issues early: those of the other inputs, as
+  /// long as 2 blocks of 256 threads share an SM's 64 K registers.
+  static double loadsAhead(const Group &group, double held, double registers,
+                           const Device &device) {
+    constexpr double most = 128;
+    if (device.maxThreadsPerBlock == 1)
+      return 0;
+    double wanted = held * std::max(1u, trafficOf(group).inputs) - held;
+    return std::clamp(most - registers, 0.0, wanted);
+  }
+
   /// Reads of a row that is not kept: one per reduction that waits for an
   /// earlier one, and one to write the results.
   static double passesOf(const Group &group) {

@@ -19,13 +19,17 @@
 #include "LoopNest.h"
 #include "fuse/Analysis/Operators.h"
 #include "fuse/Device/Chip.h"
+#include "fuse/Kernel/KernelClass.h"
 #include "fuse/Lowering/Passes.h"
+#include "fuse/Lowering/Resources.h"
 #include "mlir/Dialect/DLTI/DLTI.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/IR/SymbolTable.h"
+#include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "llvm/ADT/ScopeExit.h"
 
 namespace fuse {
 #define GEN_PASS_DEF_GPUKERNELS
@@ -118,6 +122,22 @@ static LogicalResult checkTypes(func::FuncOp source) {
     return WalkResult::advance();
   });
   return failure(result.wasInterrupted());
+}
+
+/// Nothing if the pointers and extents of `source` fit into the parameters of a
+/// kernel.
+static LogicalResult checkParameters(func::FuncOp source) {
+  int64_t bytes = 0;
+  for (Type type : source.getArgumentTypes()) {
+    auto tensor = dyn_cast<RankedTensorType>(type);
+    bytes += 8 * (1 + (tensor ? tensor.getNumDynamicDims() : 0));
+  }
+  if (bytes <= kMostParameters)
+    return success();
+  return source.emitError()
+         << "kernel '" << source.getName() << "' takes " << bytes
+         << " bytes of parameters, expected at most "
+         << int64_t(kMostParameters);
 }
 
 /// The results that are stored: reshapes of a whole do not move elements.
@@ -268,6 +288,8 @@ static LogicalResult simplify(func::FuncOp source) {
   return applyPatternsGreedily(source, std::move(patterns));
 }
 
+static SmallVector<Schedule> rowsOnly() { return {&KernelMaker::rows}; }
+
 /// The schedules for what `source` computes, the best first.
 static SmallVector<Schedule> schedulesOf(func::FuncOp source,
                                          bool tensorCores) {
@@ -285,7 +307,7 @@ static SmallVector<Schedule> schedulesOf(func::FuncOp source,
     return {&KernelMaker::gemm, &KernelMaker::rows};
   // A thread reads few elements of a window: a team would have nothing to do.
   if (reduces && !slides)
-    return {&KernelMaker::rows};
+    return rowsOnly();
   return {};
 }
 
@@ -298,10 +320,11 @@ static void discard(KernelMaker &maker, gpu::GPUModuleOp module) {
       global.erase();
 }
 
-static gpu::GPUFuncOp makeKernel(func::FuncOp source, gpu::GPUModuleOp module,
-                                 bool tensorCores) {
-  source.walk(allowReordering);
-  std::string why;
+/// The kernel by the first schedule that holds it; else nothing, and why the
+/// first one does not.
+static gpu::GPUFuncOp makeScheduled(func::FuncOp source,
+                                    gpu::GPUModuleOp module, bool tensorCores,
+                                    std::string &why) {
   for (Schedule schedule : schedulesOf(source, tensorCores)) {
     KernelMaker maker(source, module);
     std::string reason;
@@ -312,6 +335,15 @@ static gpu::GPUFuncOp makeKernel(func::FuncOp source, gpu::GPUModuleOp module,
     discard(maker, module);
     why = why.empty() ? reason : why;
   }
+  return nullptr;
+}
+
+static gpu::GPUFuncOp makeKernel(func::FuncOp source, gpu::GPUModuleOp module,
+                                 bool tensorCores) {
+  source.walk(allowReordering);
+  std::string why;
+  if (gpu::GPUFuncOp kernel = makeScheduled(source, module, tensorCores, why))
+    return kernel;
   KernelMaker maker(source, module);
   if (maker.pointwise() && !maker.elements.failedOp) {
     maker.finish();
@@ -363,6 +395,34 @@ struct GpuKernelsPass : fuse::impl::GpuKernelsBase<GpuKernelsPass> {
                     DataLayoutSpecAttr::get(&getContext(), {entry}));
   }
 
+  /// A row kernel of `source` with its f64 islands in f32, where the sums of a
+  /// thread are short: they need no compensation. Nothing if there is none.
+  gpu::GPUFuncOp makeRelaxed(func::FuncOp source, gpu::GPUModuleOp module) {
+    if (numerics != "relaxed" || schedulesOf(source, false) != rowsOnly())
+      return nullptr;
+    func::FuncOp copy = source.clone();
+    getOperation().push_back(copy);
+    llvm::scope_exit drop([&] { copy.erase(); });
+    OpPassManager pm(func::FuncOp::getOperationName());
+    CpuNumericsOptions options;
+    options.numerics = numerics;
+    pm.addPass(createCpuNumerics(options));
+    if (failed(runPipeline(pm, copy)))
+      return nullptr;
+    copy.walk(allowReordering);
+    std::string why;
+    return makeScheduled(copy, module, false, why);
+  }
+
+  /// What no plan has chosen: that of an operator alone, or of a part.
+  void chooseTile(func::FuncOp source, const Device &device) {
+    if (source->hasAttr(names::kTile))
+      return;
+    if (std::optional<Tile> tile = bestTileOf(source, device))
+      source->setAttr(names::kTile,
+                      TileAttr::get(&getContext(), tile->sizes, tile->threads));
+  }
+
   void runOnOperation() override {
     SmallVector<func::FuncOp> sources;
     for (auto function : getOperation().getOps<func::FuncOp>())
@@ -374,9 +434,17 @@ struct GpuKernelsPass : fuse::impl::GpuKernelsBase<GpuKernelsPass> {
     bool tensorCores = computeCapability(chip) >= 80;
     gpu::GPUModuleOp module = kernelModule();
     chooseIndexWidth(sources, module);
+    llvm::Expected<Device> device = loadDevice(chip);
+    if (!device) {
+      getOperation().emitError(llvm::toString(device.takeError()));
+      return signalPassFailure();
+    }
     for (func::FuncOp source : sources) {
+      chooseTile(source, *device);
       if (failed(checkTypes(source)) || failed(simplify(source)) ||
-          !makeKernel(source, module, tensorCores))
+          failed(checkParameters(source)) ||
+          (!makeRelaxed(source, module) &&
+           !makeKernel(source, module, tensorCores)))
         return signalPassFailure();
     }
     redirect(sources, module);

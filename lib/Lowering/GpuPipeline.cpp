@@ -37,6 +37,10 @@ void fuse::buildGpuFunctions(OpPassManager &pm, const GpuOptions &options) {
   pm.addPass(createGpuTarget(target));
   // Arithmetic on whole tensors becomes operators.
   pm.addNestedPass<func::FuncOp>(createConvertElementwiseToLinalgPass());
+  // There is no code for several parts in one launch.
+  SplitKernelsOptions split;
+  split.attention = true;
+  pm.addPass(createSplitKernels(split));
   WrapOpsOptions wrap;
   wrap.slices = true;
   pm.addPass(createWrapOps(wrap));
@@ -66,6 +70,7 @@ static void bufferizeHost(OpPassManager &pm) {
 void fuse::buildGpuLaunches(OpPassManager &pm, const GpuOptions &options) {
   GpuKernelsOptions kernels;
   kernels.chip = options.chip;
+  kernels.numerics = options.numerics;
   pm.addPass(createGpuKernels(kernels));
   pm.addNestedPass<gpu::GPUModuleOp>(createGpuMath());
   bufferizeHost(pm);
@@ -105,6 +110,8 @@ static void lowerHost(OpPassManager &pm) {
   pm.addPass(createConvertControlFlowToLLVMPass());
   pm.addPass(createUBToLLVMConversionPass());
   pm.addPass(createReconcileUnrealizedCastsPass());
+  // Casts of results that nothing reads are left.
+  pm.addPass(createCSEPass());
 }
 
 void fuse::buildGpuCode(OpPassManager &pm, const GpuOptions &options) {

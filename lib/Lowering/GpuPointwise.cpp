@@ -14,6 +14,8 @@
 //===----------------------------------------------------------------------===//
 
 #include "GpuSchedule.h"
+#include "fuse/Lowering/Passes.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -83,7 +85,8 @@ bool fuse::emitPointwise(GpuFrame &frame, const GpuTile &tile) {
   AffineExpr blocks;
   for (ArrayRef<GpuOutput> outputs : byShape(frame)) {
     SmallVector<Extent> extents = frame.elements.extents(outputs.front().value);
-    unsigned lanes = lanesOf(frame.source, innermostOf(extents));
+    bool single = tile.sizes.size() == 1 && tile.sizes[0] <= tile.threads;
+    unsigned lanes = single ? 1 : lanesOf(frame.source, innermostOf(extents));
     int64_t perBlock = std::max<int64_t>(
         tile.sizes.size() == 1 ? tile.sizes[0] : 0, tile.threads * lanes);
     if (frame.elements.failedOp ||
@@ -96,5 +99,11 @@ bool fuse::emitPointwise(GpuFrame &frame, const GpuTile &tile) {
   if (!blocks)
     return true;
   frame.launch(blocks, tile.threads);
+  // Where nothing is asked for, ptxas spills a few registers of long bodies to
+  // have more blocks on an SM.
+  auto kernelClass = frame.source->getAttrOfType<StringAttr>(kKernelClassAttr);
+  if (kernelClass && kernelClass.getValue() == "pointwise")
+    frame.kernel->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
+                          frame.builder.getI32IntegerAttr(1));
   return true;
 }

@@ -20,15 +20,14 @@
 #include "GpuRowSpace.h"
 #include "GpuTeam.h"
 #include "LoopNest.h"
+#include "fuse/Kernel/KernelClass.h"
+#include "fuse/Lowering/Passes.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace fuse;
-
-/// Elements of a row that a thread holds at most.
-constexpr int64_t kHeldElements = 64;
 
 namespace {
 class Rows {
@@ -57,6 +56,8 @@ private:
   /// that exists and is not meant.
   using Body = llvm::function_ref<Value(LaneIndex position, Value inside,
                                         Value carried)>;
+  /// True if each thread holds its part of a row of this length.
+  bool isHeld(const Extent &length) const;
   Value forEach(const Extent &length, Value start, Body body);
   LaneIndex positionOf(LaneIndex group, const Extent &length, bool surely,
                        Value &inside);
@@ -122,20 +123,19 @@ void Rows::chooseLanes() {
   math.lanes = lanes;
 }
 
-/// The team that the tile asks for; a larger one if a thread of that could not
-/// hold its part of the row.
+/// The team that the tile asks for; without a tile, one whose threads hold the
+/// row.
 void Rows::chooseTeam() {
-  int64_t length = 1;
-  for (ArrayRef<Extent> extents : lengths()) {
-    Extent own = math.product(extents);
-    length = std::max(length, own.isStatic() ? own.size : kHeldElements * 32);
-  }
   constexpr int64_t warp = 32;
-  bool byWarp = tile.sizes.size() == 3
-                    ? tile.threads / std::max<int64_t>(tile.sizes[0], 1) <= warp
-                    : length <= kHeldElements * warp / 2;
-  if (length > kHeldElements * warp)
-    byWarp = false;
+  bool byWarp = tile.sizes.size() == 3 && tile.sizes[0] > 1;
+  if (tile.sizes.size() != 3) {
+    int64_t length = 1;
+    for (ArrayRef<Extent> extents : lengths()) {
+      Extent own = math.product(extents);
+      length = std::max(length, own.isStatic() ? own.size : kHeldElements * 32);
+    }
+    byWarp = length <= kHeldElements * warp / 2;
+  }
   int64_t threads = std::max(warp, tile.threads / warp * warp);
   team = GpuTeam::create(frame,
                          space.acrossRows ? GpuTeam::Column
@@ -180,13 +180,17 @@ LaneIndex Rows::positionOf(LaneIndex group, const Extent &length, bool surely,
   return position;
 }
 
+bool Rows::isHeld(const Extent &length) const {
+  int64_t perRound = team.members * math.lanes;
+  bool streams = tile.sizes.size() == 3 && tile.sizes[2] == Streamed;
+  return !streams && length.isStatic() &&
+         llvm::divideCeil(length.size, perRound) * math.lanes <= kHeldElements;
+}
+
 Value Rows::forEach(const Extent &length, Value start, Body body) {
   int64_t perRound = team.members * math.lanes;
   LaneIndex member{team.member, 0, 1};
-  bool held =
-      length.isStatic() &&
-      llvm::divideCeil(length.size, perRound) * math.lanes <= kHeldElements;
-  if (held) {
+  if (isHeld(length)) {
     Value carried = start;
     for (int64_t at = 0; at < length.size && !elements.failedOp;
          at += perRound) {
@@ -244,8 +248,14 @@ Value Rows::reduce(const RowReduction &reduction) {
     along.push_back(all[dim]);
   Value neutral = arith::ConstantOp::create(
       builder, loc, *arith::getNeutralElement(combiner));
+  Extent length = math.product(along);
+  if (op->hasAttr(kCompensatedAttr) && !isHeld(length)) {
+    elements.failedOp = op;
+    elements.failure = "a long sum that needs compensation";
+    return nullptr;
+  }
   Value total = forEach(
-      math.product(along), elements.splat(neutral),
+      length, elements.splat(neutral),
       [&](LaneIndex position, Value inside, Value carried) -> Value {
         std::optional<Lanes> open = math.delinearize(position, along);
         Lanes loops = reduction.loops;

@@ -128,7 +128,7 @@ private:
   func::FuncOp functionOf(fuse::KernelOp kernel);
   func::FuncOp createFunction(fuse::KernelOp kernel);
   LogicalResult replace(fuse::KernelOp kernel);
-  LogicalResult checkResults(fuse::KernelOp kernel) const;
+  LogicalResult checkTypes(fuse::KernelOp kernel) const;
 
   llvm::StringMap<func::FuncOp> known; ///< by the kernel's text
 };
@@ -140,8 +140,12 @@ bool OutlineKernelsPass::hasDestination(Type type) const {
   return tensor && (launch || tensor.hasStaticShape()) && !tensor.getEncoding();
 }
 
-/// A launch has no result that is computed into nothing.
-LogicalResult OutlineKernelsPass::checkResults(fuse::KernelOp kernel) const {
+/// A launch takes tensors, and has no result that is computed into nothing.
+LogicalResult OutlineKernelsPass::checkTypes(fuse::KernelOp kernel) const {
+  for (Type type : kernel.getInputs().getTypes())
+    if (launch && isa<BaseMemRefType>(type))
+      return kernel.emitError() << "the kernel reads or writes memory of type "
+                                << type << ", expected work on tensors";
   for (auto [number, type] : llvm::enumerate(kernel.getOutputs().getTypes()))
     if (launch && !hasDestination(type))
       return kernel.emitError()
@@ -209,7 +213,7 @@ LogicalResult OutlineKernelsPass::replace(fuse::KernelOp kernel) {
     kernel.erase();
     return success();
   }
-  if (failed(checkResults(kernel)))
+  if (failed(checkTypes(kernel)))
     return failure();
   if (launch)
     hoistData(kernel);

@@ -15,7 +15,9 @@
 #include "fuse/Analysis/Facts.h"
 #include "fuse/Cost/KernelTime.h"
 #include "fuse/Kernel/KernelClass.h"
+#include "fuse/Lowering/GpuPipeline.h"
 #include "fuse/Lowering/Passes.h"
+#include "llvm/ADT/StringMap.h"
 
 using namespace mlir;
 using namespace fuse;
@@ -30,32 +32,73 @@ std::optional<double> KernelReport::occupancy(const Device &device) const {
          double(threads) / device.maxThreadsPerSm;
 }
 
-std::optional<Prediction> fuse::predict(Operation *function,
-                                        const Device &device) {
-  FunctionFacts facts(cast<FunctionOpInterface>(function));
-  FusionGraph graph(facts);
+namespace {
+/// An outlined kernel as a group of its class.
+struct Outlined {
+  explicit Outlined(Operation *function)
+      : facts(cast<FunctionOpInterface>(function)), graph(facts) {
+    for (unsigned id = 0; id < facts.operators.size(); ++id)
+      group.ops.push_back(id);
+    Decision refusal;
+    if (!group.ops.empty())
+      kernel = classify(group, refusal);
+  }
+
+  /// The cost of its tile, or of the best if it has none of its class.
+  std::optional<TileCost> cost(TileAttr tile, const Device &device) const;
+
+  FunctionFacts facts;
+  FusionGraph graph;
   Group group{graph, {}};
-  for (unsigned id = 0; id < facts.operators.size(); ++id)
-    group.ops.push_back(id);
-  Decision refusal;
-  const KernelClass *kernel =
-      group.ops.empty() ? nullptr : classify(group, refusal);
+  const KernelClass *kernel = nullptr;
+};
+} // namespace
+
+std::optional<TileCost> Outlined::cost(TileAttr tile,
+                                       const Device &device) const {
   if (!kernel)
     return std::nullopt;
-  std::optional<TileCost> cost;
-  if (auto tile = function->getAttrOfType<TileAttr>(names::kTile)) {
-    cost = kernel->cost(
+  if (tile && tile.getSizes().size() == kernel->sizeNames().size())
+    return kernel->cost(
         group, {SmallVector<int64_t, 3>(tile.getSizes()), tile.getThreads()},
         device);
-  } else {
-    TileCost smallest;
-    cost =
-        bestTile(*kernel, group, device,
-                 {device.registersPerThread, device.sharedPerBlock}, smallest);
-  }
-  if (!cost)
+  TileCost smallest;
+  return bestTile(*kernel, group, device,
+                  {device.registersPerThread, device.sharedPerBlock}, smallest);
+}
+
+static TileAttr tileOf(Operation *function) {
+  return function->getAttrOfType<TileAttr>(names::kTile);
+}
+
+/// The prediction for an outlined kernel.
+static std::optional<Prediction> predict(Operation *function,
+                                         const Device &device) {
+  std::optional<TileCost> cost =
+      Outlined(function).cost(tileOf(function), device);
+  return cost ? std::optional(Prediction{cost->registers, cost->shared})
+              : std::nullopt;
+}
+
+std::optional<Tile> fuse::smallerTile(Operation *function,
+                                      const Device &device) {
+  Outlined outlined(function);
+  std::optional<TileCost> own = outlined.cost(tileOf(function), device), best;
+  if (!own)
     return std::nullopt;
-  return Prediction{cost->registers, cost->shared};
+  for (const Tile &tile : outlined.kernel->tiles(outlined.group, device)) {
+    TileCost cost = outlined.kernel->cost(outlined.group, tile, device);
+    if (cost.registers < own->registers &&
+        (!best || cost.registers > best->registers))
+      best = cost;
+  }
+  return best ? std::optional(best->tile) : std::nullopt;
+}
+
+std::optional<Tile> fuse::bestTileOf(Operation *function,
+                                     const Device &device) {
+  std::optional<TileCost> cost = Outlined(function).cost(nullptr, device);
+  return cost ? std::optional(cost->tile) : std::nullopt;
 }
 
 std::vector<KernelReport> fuse::reportsOf(ModuleOp module) {
@@ -63,11 +106,14 @@ std::vector<KernelReport> fuse::reportsOf(ModuleOp module) {
   module->walk([&](gpu::GPUFuncOp kernel) {
     if (!kernel.isKernel())
       return;
-    KernelReport report{kernel.getName().str(), "", "", kernel.getLoc(), 0, 0, {}, {}};
+    KernelReport report{
+        kernel.getName().str(), "", "", {}, kernel.getLoc(), 0, 0, {}, {}};
     if (auto attr = kernel->getAttrOfType<StringAttr>(kKernelClassAttr))
       report.kernelClass = attr.str();
     if (auto attr = kernel->getAttrOfType<StringAttr>(kKernelKeyAttr))
       report.key = attr.str();
+    if (auto attr = kernel->getAttrOfType<StringAttr>(kPlainAttr))
+      report.plain = attr.str();
     if (auto attr = kernel->getAttrOfType<IntegerAttr>(kDynamicSharedAttr))
       report.dynamicShared = attr.getInt();
     if (std::optional<ArrayRef<int32_t>> size = kernel.getKnownBlockSize()) {
@@ -99,4 +145,37 @@ llvm::Expected<bool> fuse::addActual(ModuleOp lowered, StringRef chip,
           report.actual = found;
   }
   return true;
+}
+
+FailureOr<ProgramReport>
+fuse::reportProgram(ModuleOp module, const Device &device, StringRef chip,
+                    llvm::function_ref<LogicalResult(OpPassManager &)> run,
+                    llvm::function_ref<void(ModuleOp)> outlined) {
+  GpuOptions gpu;
+  gpu.chip = chip.str();
+  auto build = [&](void (*passes)(OpPassManager &, const GpuOptions &)) {
+    OpPassManager pm(ModuleOp::getOperationName());
+    passes(pm, gpu);
+    return run(pm);
+  };
+  if (failed(build(buildGpuFunctions)))
+    return failure();
+  llvm::StringMap<std::optional<Prediction>> predictions;
+  for (auto function : module.getOps<func::FuncOp>())
+    if (function->hasAttr(kKernelClassAttr))
+      predictions[function.getName()] = predict(function, device);
+  outlined(module);
+  if (failed(build(buildGpuLaunches)))
+    return failure();
+  ProgramReport report;
+  report.kernels = reportsOf(module);
+  for (KernelReport &kernel : report.kernels)
+    kernel.predicted = predictions.lookup(kernel.name);
+  if (failed(build(buildGpuCode)))
+    return failure();
+  llvm::Expected<bool> isActual = addActual(module, chip, report.kernels);
+  if (!isActual)
+    return module.emitError(llvm::toString(isActual.takeError()));
+  report.isActual = *isActual;
+  return report;
 }

@@ -17,7 +17,6 @@
 #include "fuse/Lowering/Resources.h"
 #include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/ScopeExit.h"
-#include "llvm/ADT/StringMap.h"
 #include "llvm/Support/Format.h"
 
 namespace fuse {
@@ -57,6 +56,8 @@ static void printKernel(llvm::raw_ostream &out, const KernelReport &report,
   std::optional<double> occupancy = report.occupancy(device);
   if (occupancy)
     out << llvm::format("%9.0f%%", 100 * *occupancy);
+  if (report.plain)
+    out << "  plain: " << *report.plain;
   out << '\n';
 }
 
@@ -91,14 +92,6 @@ struct ResourcesPass : fuse::impl::ResourcesBase<ResourcesPass> {
 
 private:
   LogicalResult report();
-  LogicalResult run(ModuleOp module,
-                    void (*build)(OpPassManager &, const GpuOptions &)) {
-    OpPassManager pm(ModuleOp::getOperationName());
-    GpuOptions gpu;
-    gpu.chip = chip;
-    build(pm, gpu);
-    return runPipeline(pm, module);
-  }
 };
 } // namespace
 
@@ -110,25 +103,15 @@ LogicalResult ResourcesPass::report() {
   builder.setInsertionPointToEnd(getOperation().getBody());
   auto copy = cast<ModuleOp>(builder.clone(*getOperation()));
   llvm::scope_exit drop([&] { copy.erase(); });
-  if (failed(run(copy, buildGpuFunctions)))
+  FailureOr<ProgramReport> report = reportProgram(
+      copy, *device, chip,
+      [&](OpPassManager &pm) { return runPipeline(pm, copy); },
+      [](ModuleOp) {});
+  if (failed(report))
     return failure();
-  llvm::StringMap<std::optional<Prediction>> predictions;
-  for (auto function : copy.getOps<func::FuncOp>())
-    if (function->hasAttr(kKernelClassAttr))
-      predictions[function.getName()] = predict(function, *device);
-  if (failed(run(copy, buildGpuLaunches)))
-    return failure();
-  std::vector<KernelReport> reports = reportsOf(copy);
-  for (KernelReport &kernel : reports)
-    kernel.predicted = predictions.lookup(kernel.name);
-  if (failed(run(copy, buildGpuCode)))
-    return failure();
-  llvm::Expected<bool> isActual = addActual(copy, chip, reports);
-  if (!isActual)
-    return getOperation().emitError(llvm::toString(isActual.takeError()));
-  printTable(llvm::errs(), reports, *device, *isActual);
+  printTable(llvm::errs(), report->kernels, *device, report->isActual);
   bool fits = true;
-  for (const KernelReport &kernel : reports)
+  for (const KernelReport &kernel : report->kernels)
     if (kernel.actual && kernel.actual->spills()) {
       emitError(kernel.loc) << "kernel '" << kernel.name << "' spills "
                             << kernel.actual->spillStores << " bytes to and "

@@ -203,36 +203,63 @@ static void splitSiblings(fuse::KernelOp kernel,
   kernel.erase();
 }
 
+/// Makes one kernel of `stage`, which `anchor` reads, and one of the rest of
+/// `kernel`. Returns the first; nothing, and nothing done, if `stage` is empty.
+static fuse::KernelOp cutBefore(fuse::KernelOp kernel, Operation *anchor) {
+  SmallVector<Value> all(yieldedBy(kernel));
+  Slice stage = anchor ? stageOf(kernel, anchor) : Slice();
+  if (stage.empty())
+    return nullptr;
+  // With the glue inside of the stage; other glue goes with its reader.
+  SmallVector<Value> made, held;
+  for (Operation *op : stage)
+    llvm::append_range(made, op->getResults());
+  Slice inside = sliceOf(kernel, made);
+  for (Value result : made)
+    if (llvm::any_of(result.getUsers(),
+                     [&](Operation *user) { return !inside.contains(user); }))
+      held.push_back(result);
+  IRMapping known;
+  fuse::KernelOp front = extract(kernel, held, known);
+  fuse::KernelOp rest = extract(kernel, all, known);
+  for (fuse::KernelOp part : {front, rest})
+    part.removeTileAttr(); // that of the whole
+  kernel->replaceAllUsesWith(rest.getOutputs());
+  kernel.erase();
+  return front;
+}
+
 /// Cuts in front of the last window or reduction until each has a kernel.
 static void splitChain(fuse::KernelOp kernel) {
   while (kernel) {
-    SmallVector<Value> all(yieldedBy(kernel));
     Operation *anchor = nullptr;
-    for (Operation *op : sliceOf(kernel, all))
+    for (Operation *op : sliceOf(kernel, SmallVector<Value>(yieldedBy(kernel))))
       anchor = sums(op) ? op : anchor;
-    Slice stage = anchor ? stageOf(kernel, anchor) : Slice();
-    if (stage.empty())
-      return;
-    // With the glue inside of the stage; other glue goes with its reader.
-    SmallVector<Value> made, held;
-    for (Operation *op : stage)
-      llvm::append_range(made, op->getResults());
-    Slice inside = sliceOf(kernel, made);
-    for (Value result : made)
-      if (llvm::any_of(result.getUsers(),
-                       [&](Operation *user) { return !inside.contains(user); }))
-        held.push_back(result);
-    IRMapping known;
-    fuse::KernelOp front = extract(kernel, held, known);
-    fuse::KernelOp rest = extract(kernel, all, known);
-    kernel->replaceAllUsesWith(rest.getOutputs());
-    kernel.erase();
-    kernel = front;
+    kernel = cutBefore(kernel, anchor);
   }
+}
+
+/// Cuts in front of the second contraction, then in front of the softmax.
+static void splitAttention(fuse::KernelOp kernel) {
+  auto find = [&](llvm::function_ref<bool(fuse::Role)> wanted, bool last) {
+    Operation *found = nullptr;
+    for (Operation &op : *bodyOf(kernel))
+      if (std::optional<fuse::Role> role = roleOf(&op); role && wanted(*role))
+        found = found && !last ? found : &op;
+    return found;
+  };
+  kernel = cutBefore(kernel, find(fuse::isHeavy, /*last=*/true));
+  if (kernel)
+    cutBefore(
+        kernel,
+        find([](fuse::Role role) { return role == fuse::Role::Reduction; },
+             /*last=*/false));
 }
 
 namespace {
 struct SplitKernelsPass : fuse::impl::SplitKernelsBase<SplitKernelsPass> {
+  using SplitKernelsBase::SplitKernelsBase;
+
   void runOnOperation() override {
     SmallVector<fuse::KernelOp> siblings, chains;
     getOperation()->walk([&](fuse::KernelOp kernel) {
@@ -246,6 +273,9 @@ struct SplitKernelsPass : fuse::impl::SplitKernelsBase<SplitKernelsPass> {
     for (fuse::KernelOp kernel : chains)
       if (kernel.getKernelClass() == fuse::chainClassName())
         splitChain(kernel);
+      else if (attention &&
+               kernel.getKernelClass() == fuse::attentionClassName())
+        splitAttention(kernel);
   }
 };
 } // namespace

@@ -14,6 +14,7 @@
 #include "fuse/Lowering/CpuPipeline.h"
 #include "fuse/Lowering/GpuPipeline.h"
 #include "fuse/Lowering/Passes.h"
+#include "fuse/Pipeline/Passes.h"
 #include "fuse/Plan/Passes.h"
 #include "fuse/Rewrite/Passes.h"
 #include "mlir/IR/DialectRegistry.h"
@@ -27,6 +28,7 @@ void fuse::registerFusePasses() {
   registerFusePlanPasses();
   registerFuseRewritePasses();
   registerFuseLoweringPasses();
+  registerFusePipelinePasses();
   registerCpuPipeline();
   registerGpuPipeline();
 }

@@ -173,13 +173,9 @@ GateResult fuse::costGates(const GateInput &in, Decision &record) {
   record.answers = answersOf(in, pair);
   if (!pair.kernel)
     return pair.refusal;
-  Limits limits = limitsOf(in.options);
   if (!pair.best)
-    return Decision::keep(Reason::NoTile, "raise register-limit or boundary")
-        .number("registers", pair.smallest.registers)
-        .number("register_limit", limits.registers)
-        .number("shared_bytes", pair.smallest.shared)
-        .number("shared_limit", limits.shared);
+    return noTile(pair.group, in.options.device, pair.smallest,
+                  limitsOf(in.options));
   recordTile(*pair.kernel, *pair.best, record);
   if (in.producer().fromParameters && !in.consumer().fromParameters)
     return Decision::keep(Reason::ComputedOnce, "arguments without fuse.param");

@@ -75,12 +75,7 @@ Planning Greedy::evaluate(Ops ops, Decision &refusal,
     planning.cost =
         bestTile(*planning.kernel, group, options.device, limits, smallest);
     if (!planning.cost)
-      refusal =
-          Decision::keep(Reason::NoTile, "raise register-limit or boundary")
-              .number("registers", smallest.registers)
-              .number("register_limit", limits.registers)
-              .number("shared_bytes", smallest.shared)
-              .number("shared_limit", limits.shared);
+      refusal = noTile(group, options.device, smallest, limits);
   }
   planning.ops = std::move(group.ops);
   return planning;

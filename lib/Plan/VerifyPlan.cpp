@@ -135,6 +135,11 @@ std::string Checker::checkTile(PlanGroup &group) {
            " bytes, threads " + formatNumber(cost.tile.threads) + " of " +
            formatNumber(options.device.maxThreadsPerBlock);
   };
+  double parameters = parameterBytes(inside, options.device);
+  if (parameters > kMostParameters)
+    return "the kernel takes " + formatNumber(parameters) +
+           " bytes of parameters, expected at most " +
+           formatNumber(kMostParameters);
   if (!tile) {
     TileCost smallest;
     std::optional<TileCost> best =

@@ -1,13 +1,14 @@
 // RUN: fuse-opt %s --fuse-boundary --fuse-plan | FileCheck %s
 // RUN: fuse-opt %s --fuse-boundary=register-limit=48 --fuse-plan | FileCheck %s --check-prefix=FEW
+// RUN: fuse-opt %s --fuse-boundary=target=x86-avx2 --fuse-plan | FileCheck %s --check-prefix=CPU
 // RUN: fuse-opt %s --fuse-boundary=boundary=0.3 --fuse-plan | FileCheck %s --check-prefix=SHARE
 
 #id = affine_map<(d0, d1) -> (d0, d1)>
 #row = affine_map<(d0, d1) -> (d0)>
 
-// Where a row is kept while it is reduced and used again is the third size of the tile: 0 in registers, 1 in shared memory, 2
-// nowhere (it is read once per pass). A short row fits registers, one of 64 KiB only if a thread may use many; one of 4 MB never
-// fits. `boundary` is the share of the limits that a kernel may use: 0.3 of 255 registers or of 163 KiB hold no row of 64 KiB.
+// Where a row is kept while it is reduced and used again is the third size of the tile: 0 in registers, 1 in the cache of a CPU's
+// core, 2 nowhere (it is read once per pass). A short row fits registers, one of 64 KiB only if a thread may use many; one of 4 MB
+// never fits. `boundary` is the share of the limits that a kernel may use: 0.3 of 255 registers hold no row of 64 KiB.
 
 // CHECK-LABEL: func.func @short
 // CHECK: #fuse.tile<sizes = [{{[0-9]+}}, 1024, 0], threads = 256>
@@ -30,7 +31,9 @@ func.func @short(%x: tensor<512x1024xf32>) -> tensor<512x1024xf32> {
 // CHECK-LABEL: func.func @long
 // CHECK: #fuse.tile<sizes = [1, 16384, 0], threads = 256>
 // FEW-LABEL: func.func @long
-// FEW: #fuse.tile<sizes = [1, 16384, 1], threads = 256>
+// FEW: #fuse.tile<sizes = [{{[0-9]+}}, 16384, 2], threads = 256>
+// CPU-LABEL: func.func @long
+// CPU: #fuse.tile<sizes = [{{[0-9]+}}, 16384, 1], threads = 1>
 // SHARE-LABEL: func.func @long
 // SHARE: #fuse.tile<sizes = [{{[0-9]+}}, 16384, 2], threads = 256>
 func.func @long(%x: tensor<512x16384xf32>) -> tensor<512x16384xf32> {

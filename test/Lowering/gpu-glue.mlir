@@ -67,22 +67,22 @@ func.func @slice(%a: tensor<8x64xf32>) -> tensor<8x32xf32> {
 // CHECK:           arith.mulf
 // CHECK:           arith.addf
 // CHECK:           llvm.store %{{.*}} vector<4xf32>
-func.func @reshape(%a: tensor<8x64xf32>) -> tensor<16x32xf32> {
-  %e = tensor.empty() : tensor<8x64xf32>
-  %0 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%a : tensor<8x64xf32>) outs(%e : tensor<8x64xf32>) {
+func.func @reshape(%a: tensor<1024x1024xf32>) -> tensor<2048x512xf32> {
+  %e = tensor.empty() : tensor<1024x1024xf32>
+  %0 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%a : tensor<1024x1024xf32>) outs(%e : tensor<1024x1024xf32>) {
   ^bb0(%x: f32, %o: f32):
     %1 = arith.mulf %x, %x : f32
     linalg.yield %1 : f32
-  } -> tensor<8x64xf32>
-  %c = tensor.collapse_shape %0 [[0, 1]] : tensor<8x64xf32> into tensor<512xf32>
-  %s = tensor.expand_shape %c [[0, 1]] output_shape [16, 32] : tensor<512xf32> into tensor<16x32xf32>
-  %f = tensor.empty() : tensor<16x32xf32>
-  %2 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%s : tensor<16x32xf32>) outs(%f : tensor<16x32xf32>) {
+  } -> tensor<1024x1024xf32>
+  %c = tensor.collapse_shape %0 [[0, 1]] : tensor<1024x1024xf32> into tensor<1048576xf32>
+  %s = tensor.expand_shape %c [[0, 1]] output_shape [2048, 512] : tensor<1048576xf32> into tensor<2048x512xf32>
+  %f = tensor.empty() : tensor<2048x512xf32>
+  %2 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%s : tensor<2048x512xf32>) outs(%f : tensor<2048x512xf32>) {
   ^bb0(%x: f32, %o: f32):
     %1 = arith.addf %x, %x : f32
     linalg.yield %1 : f32
-  } -> tensor<16x32xf32>
-  return %2 : tensor<16x32xf32>
+  } -> tensor<2048x512xf32>
+  return %2 : tensor<2048x512xf32>
 }
 
 // -----

@@ -3,13 +3,14 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Run hard cases with fuse-run in every mode and compare with numpy.
 
-Usage: run_cases.py [CASE...] [--fuse-run=TOOL] [--jobs=N]
+Usage: run_cases.py [CASE...] [--fuse-run=TOOL] [--target=TARGET] [--modes=off,full] [--jobs=N]
 
 CASE is a file of test/Cases or its number; default: all. What `@main` of a
 case prints is saved in full precision instead (see libfuse_test_runtime.so in
 run_mlir.py) and compared by the rule of compare.py with the arrays of
 refs/NNN.py, which know nothing of MLIR. Cases without such a file have
-nothing to compare and are named as skipped.
+nothing to compare and are named as skipped. With a --target that is a GPU, what
+fuse-run says that it has no code for is named as refused.
 Exit status: 0 if all are right, 1 if not, 2 for misuse.
 """
 
@@ -21,6 +22,7 @@ import re
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count, product
 from pathlib import Path
@@ -31,6 +33,8 @@ from compare import CompareError, compare_arrays
 from run_mlir import runner_libraries
 
 MODES = ("off", "fold-only", "full")
+#: Ends of diagnostics on programs that a GPU has no code for.
+REFUSALS = ("expected work on tensors inside of kernels", "expected work on tensors")
 
 
 def saving(text: str) -> str:
@@ -75,13 +79,27 @@ def mismatch(case: Case, saved: Path) -> str:
     return ""
 
 
-def check(fuse_run: str, timeout: float, case: Case, mode: str) -> str:
+class Refused(Exception):
+    """A program that there is no code for, with the diagnostic."""
+
+
+def refusal_in(text: str) -> str:
+    """The diagnostic that there is no code, "" if there is none."""
+    for line in text.splitlines():
+        if ": error: " in line and line.endswith(REFUSALS):
+            return line.split(": error: ", 1)[1]
+    return ""
+
+
+def check(options: argparse.Namespace, case: Case, mode: str) -> str:
     """What is wrong with the case in this mode, "" if nothing."""
     with tempfile.TemporaryDirectory(prefix="fuse-case-") as name:
         scratch = Path(name)
         program = scratch / case.path.name
         program.write_text(saving(case.path.read_text()))
-        command = [fuse_run, str(program), f"--mode={mode}", "--repeat=0"]
+        command = [options.fuse_run, str(program), f"--mode={mode}", "--repeat=0"]
+        if options.target:
+            command.append(f"--target={options.target}")
         command.append(f"--shared-libs={','.join(runner_libraries())}")
         env = os.environ | {"FUSE_SAVE_DIR": name}
         try:
@@ -91,14 +109,25 @@ def check(fuse_run: str, timeout: float, case: Case, mode: str) -> str:
                 capture_output=True,
                 text=True,
                 errors="replace",
-                timeout=timeout,
+                timeout=options.timeout,
                 env=env,
             )
         except subprocess.TimeoutExpired:
-            return f"takes more than {timeout:g} s"
+            return f"takes more than {options.timeout:g} s"
+        if options.target and (refusal := refusal_in(done.stderr)):
+            raise Refused(refusal)
         if done.returncode != 0:
             return f"exit status {done.returncode}: {done.stderr.strip()}"
         return mismatch(case, scratch)
+
+
+def verdict(options: argparse.Namespace, case: Case, mode: str) -> str:
+    """What is printed of a run: ok, refused or WRONG, and why."""
+    try:
+        wrong = check(options, case, mode)
+    except Refused as refusal:
+        return f"refused: {refusal}"
+    return f"WRONG: {wrong}" if wrong else "ok"
 
 
 def main(arguments: list[str]) -> int:
@@ -106,6 +135,8 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("cases", nargs="*", metavar="CASE")
     parser.add_argument("--fuse-run", default="fuse-run")
+    parser.add_argument("--target", default="", help="of fuse-run, default the CPU")
+    parser.add_argument("--modes", default=",".join(MODES), help="default all")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--timeout", type=float, default=600.0, help="seconds")
     options = parser.parse_args(arguments)
@@ -115,19 +146,22 @@ def main(arguments: list[str]) -> int:
     except KeyError as error:
         parser.error(str(error.args[0]))
     numeric = [case for case in cases if case.numeric]
-    runs = list(product(numeric, MODES))
-    right = 0
+    modes = options.modes.split(",")
+    if unknown := [mode for mode in modes if mode not in MODES]:
+        parser.error(f"unknown mode {unknown[0]}, known are {', '.join(MODES)}")
+    runs = list(product(numeric, modes))
+    counts: Counter[str] = Counter()
     with ThreadPoolExecutor(options.jobs) as pool:
-        verdicts = pool.map(lambda run: check(options.fuse_run, options.timeout, *run), runs)
-        for (case, mode), wrong in zip(runs, verdicts, strict=True):
-            right += not wrong
-            verdict = f"WRONG: {wrong}" if wrong else "ok"
-            print(f"{case.path.stem} {mode}: {verdict}", flush=True)
+        verdicts = pool.map(lambda run: verdict(options, *run), runs)
+        for (case, mode), text in zip(runs, verdicts, strict=True):
+            counts[text.split(":")[0]] += 1
+            print(f"{case.path.stem} {mode}: {text}", flush=True)
     for case in cases:
         if not case.numeric:
             print(f"{case.path.stem}: skipped, it has no reference values")
-    print(f"{right} of {len(runs)} runs right, {len(cases) - len(numeric)} cases skipped")
-    return 0 if right == len(runs) else 1
+    refused = f", {counts['refused']} refused" if options.target else ""
+    print(f"{counts['ok']} of {len(runs)} runs right{refused}, {len(cases) - len(numeric)} cases skipped")
+    return 1 if counts["WRONG"] else 0
 
 
 if __name__ == "__main__":

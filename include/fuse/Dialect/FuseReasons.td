@@ -143,6 +143,9 @@ def Reason_NoTile : FuseReason<"NoTile", 83, "resource: no tile of the fused ker
   "Even the smallest tile of the fused kernel needs more shared memory or registers than `boundary` allows.">;
 def Reason_TooLarge : FuseReason<"TooLarge", 84, "resource: sizes exceed 64-bit arithmetic",
   "The product of the extents, or the byte or FLOP count, does not fit into a signed 64-bit integer.">;
+def Reason_Parameters : FuseReason<"Parameters", 85, "resource: kernel parameters exceed limit",
+  "A GPU kernel takes 4096 bytes of parameters: 8 for each tensor and 8 for each of its dynamic extents. Below, a kernel has fewer "
+  "inputs and results.">;
 
 // Gate `profit`.
 def Reason_NoGain : FuseReason<"NoGain", 100, "profit: fusing costs more than it saves",
@@ -183,7 +186,7 @@ def Fuse_Reason : I32EnumAttr<"Reason", "why a verdict is what it is", [
   Reason_FoldAccumulator,
   Reason_IntensityMismatch, Reason_TwoHeavy, Reason_RowAcrossTiles, Reason_UnknownIntensity, Reason_NoChain, Reason_RowsDiffer,
   Reason_PrologueOutput, Reason_EpilogueShape, Reason_EpilogueTiles, Reason_SiblingsDiffer, Reason_NothingShared, Reason_ScoresShape,
-  Reason_Memory, Reason_MemoryBound, Reason_Registers, Reason_NoTile, Reason_TooLarge,
+  Reason_Memory, Reason_MemoryBound, Reason_Registers, Reason_NoTile, Reason_TooLarge, Reason_Parameters,
   Reason_NoGain, Reason_Recomputed, Reason_ComputedOnce, Reason_RunTimeWeights, Reason_NonConstantWeights,
   Reason_HintNever, Reason_HintAlways, Reason_BlockListed, Reason_AllowListed, Reason_ModeOff, Reason_ModeFoldOnly]> {
   let cppNamespace = "::fuse";

@@ -76,6 +76,7 @@ public:
 struct Traffic {
   double read = 0, written = 0; ///< bytes, each distinct value once
   unsigned inputs = 0, outputs = 0;
+  unsigned extents = 0; ///< dynamic ones of inputs and outputs
 };
 
 /// The rows that all operators of a group share.

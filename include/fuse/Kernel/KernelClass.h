@@ -28,6 +28,13 @@ struct Tile {
   int64_t threads; ///< per block
 };
 
+/// Where a row kernel keeps its rows: the third size of its tiles. Shared memory
+/// is the cache of a CPU's core; GPU code has no such kernels.
+enum RowStorage : int64_t { InRegisters = 0, InShared = 1, Streamed = 2 };
+
+/// Elements of a row that a thread of a GPU holds at most.
+constexpr int64_t kHeldElements = 64;
+
 /// Share of the device that a kernel may use.
 struct Limits {
   double registers; ///< per thread
@@ -93,6 +100,18 @@ bool readInCommon(llvm::ArrayRef<Group> parts);
 /// The class that holds `group`. Without one, `refusal` is the reason of the
 /// class that comes closest: the one for the group's heaviest operator.
 const KernelClass *classify(const Group &group, Decision &refusal);
+
+/// Bytes of parameters that kernels of every GPU and PTX version take ("CUDA
+/// C++ Programming Guide", __global__ functions).
+constexpr double kMostParameters = 4096;
+
+/// Bytes of the parameters of the group's kernel: 8 for each pointer and each
+/// dynamic extent. 0 on a CPU, whose calls have no limit.
+double parameterBytes(const Group &group, const Device &device);
+
+/// Why a group whose smallest tile costs `smallest` is no kernel.
+Decision noTile(const Group &group, const Device &device,
+                const TileCost &smallest, const Limits &limits);
 
 /// The tile of least time that fits `limits`; nothing if none fits, and
 /// `smallest` is the cost of the last one tried.

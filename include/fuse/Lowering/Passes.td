@@ -33,9 +33,13 @@ def SplitKernels : Pass<"fuse-split-kernels", "::mlir::ModuleOp"> {
   let description = [{
     A kernel of class `siblings` becomes one kernel for each of them, of the class that holds it alone, and one of class `chain`
     a kernel for the window or pooling and one for the contraction behind it. For a CPU, where a launch is a call and what one part
-    leaves in the cache the next one finds there.
+    leaves in the cache the next one finds there. With `attention`, one of class `attention` becomes its first contraction, the
+    softmax and its second contraction.
   }];
   let dependentDialects = ["::fuse::FuseDialect"];
+  let options = [
+    Option<"attention", "attention", "bool", "false", "also attention">,
+  ];
 }
 
 def OutlineKernels : Pass<"fuse-outline", "::mlir::ModuleOp"> {
@@ -118,8 +122,8 @@ def CpuBuffers : Pass<"fuse-cpu-buffers", "::mlir::func::FuncOp"> {
 def CpuDeallocate : Pass<"fuse-cpu-deallocate", "::mlir::ModuleOp"> {
   let summary = "free buffers after their last use";
   let description = [{
-    Runs upstream's ownership-based deallocation and moves each deallocation behind the last use. A module that contains
-    `memref.dealloc` is left alone.
+    Runs upstream's ownership-based deallocation and moves each deallocation behind the last use. Buffers that may be one are told
+    apart by their addresses. A module that contains `memref.dealloc` is left alone.
   }];
   let dependentDialects = ["::mlir::bufferization::BufferizationDialect", "::mlir::memref::MemRefDialect",
                            "::mlir::scf::SCFDialect", "::mlir::arith::ArithDialect"];
@@ -184,14 +188,15 @@ def GpuKernels : Pass<"fuse-gpu-kernels", "::mlir::ModuleOp"> {
     A function on tensors with the attribute `fuse.kernel` becomes a `gpu.func` in `gpu.module @kernels`. It takes, for each
     argument: of a tensor a pointer to its elements in row-major order and an i64 for each dynamic extent, else the value. Its
     attribute `fuse.grid` maps the dynamic extents of all arguments to the blocks of a launch. Pointwise kernels stride over
-    groups of lanes, reductions along rows are done by a warp or a block in registers, contractions and convolutions
-    as matrix products in tiles, of 16-bit floats on tensor cores; any other kernel has a thread for each
-    few elements of its results, and `fuse.plain` says why.
+    groups of lanes, reductions along rows are done by a warp or a block in registers, contractions and convolutions as matrix
+    products in tiles, of 16-bit floats on tensor cores; any other kernel has a thread for each few elements of its results, and
+    `fuse.plain` says why. With `numerics=relaxed`, f64 values between f32 values of a row kernel are computed in f32.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::DLTIDialect", "::mlir::gpu::GPUDialect", "::mlir::LLVM::LLVMDialect",
                            "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
   let options = [
     Option<"chip", "chip", "std::string", "\"sm_80\"", "the GPU, as sm_80: says which instructions there are">,
+    Option<"numerics", "numerics", "std::string", "\"strict\"", "strict: every type stays; relaxed: f64 islands of row kernels in f32">,
   ];
 }
 

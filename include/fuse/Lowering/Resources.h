@@ -20,7 +20,13 @@
 #include <string>
 #include <vector>
 
+namespace mlir {
+class OpPassManager;
+}
+
 namespace fuse {
+
+struct Tile;
 
 /// What a kernel takes, as `ptxas -v` prints it.
 struct KernelResources {
@@ -42,6 +48,7 @@ struct Prediction {
 /// A kernel of a lowered program.
 struct KernelReport {
   std::string name, kernelClass, key;
+  std::optional<std::string> plain; ///< why it has the plain schedule
   mlir::Location loc;
   int64_t threads = 0;       ///< per block
   int64_t dynamicShared = 0; ///< bytes
@@ -53,9 +60,15 @@ struct KernelReport {
   std::optional<double> occupancy(const Device &device) const;
 };
 
-/// The prediction for an outlined kernel (a function on tensors).
-std::optional<Prediction> predict(mlir::Operation *function,
-                                  const Device &device);
+/// The tile of an outlined kernel's class that is predicted to need fewer
+/// registers than the kernel has, and of those the most. Nothing if there is
+/// none.
+std::optional<Tile> smallerTile(mlir::Operation *function,
+                                const Device &device);
+
+/// The tile of an outlined kernel's class that is predicted to take the least
+/// time. Nothing if no class holds it, or no tile fits the device.
+std::optional<Tile> bestTileOf(mlir::Operation *function, const Device &device);
 
 /// The kernels of the module's gpu.module, without resources.
 std::vector<KernelReport> reportsOf(mlir::ModuleOp module);
@@ -64,6 +77,20 @@ std::vector<KernelReport> reportsOf(mlir::ModuleOp module);
 /// it, and adds what it says to `reports`. False without ptxas.
 llvm::Expected<bool> addActual(mlir::ModuleOp lowered, llvm::StringRef chip,
                                std::vector<KernelReport> &reports);
+
+/// Kernels of a program, with what they take.
+struct ProgramReport {
+  std::vector<KernelReport> kernels;
+  bool isActual = false; ///< ptxas was found
+};
+
+/// Lowers `module`, a copy that is thrown away, to PTX for `chip`, and reports
+/// its kernels. `run` runs a pipeline; `outlined` sees the module while kernels
+/// are functions on tensors.
+mlir::FailureOr<ProgramReport> reportProgram(
+    mlir::ModuleOp module, const Device &device, llvm::StringRef chip,
+    llvm::function_ref<mlir::LogicalResult(mlir::OpPassManager &)> run,
+    llvm::function_ref<void(mlir::ModuleOp)> outlined);
 
 } // namespace fuse
 
