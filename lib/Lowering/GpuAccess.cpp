@@ -104,24 +104,35 @@ sourcesOf(Elements &elements, Value tensor, ArrayRef<LaneIndex> indices) {
   return result;
 }
 
-std::optional<SmallVector<int64_t>>
-fuse::loadSteps(Elements &elements, Value tensor, ArrayRef<LaneIndex> indices) {
-  SmallVector<int64_t> steps;
-  SmallVector<ElementSource> work{{tensor, llvm::to_vector<4>(indices)}};
+std::optional<SmallVector<ElementSource>>
+fuse::loadsOf(Elements &elements, Value tensor, ArrayRef<LaneIndex> indices) {
+  SmallVector<ElementSource> loads, work{{tensor, Lanes(indices)}};
   while (!work.empty()) {
     ElementSource next = work.pop_back_val();
     if (!next.tensor.getDefiningOp()) {
-      std::optional<LaneIndex> number =
-          elements.math.linearize(next.indices, elements.extents(next.tensor));
-      if (!number)
-        return std::nullopt;
-      steps.push_back(number->step);
+      loads.push_back(next);
       continue;
     }
     auto sources = sourcesOf(elements, next.tensor, next.indices);
     if (!sources || elements.failedOp)
       return std::nullopt;
     work.append(sources->begin(), sources->end());
+  }
+  return loads;
+}
+
+std::optional<SmallVector<int64_t>>
+fuse::loadSteps(Elements &elements, Value tensor, ArrayRef<LaneIndex> indices) {
+  auto loads = loadsOf(elements, tensor, indices);
+  if (!loads)
+    return std::nullopt;
+  SmallVector<int64_t> steps;
+  for (const ElementSource &load : *loads) {
+    std::optional<LaneIndex> number =
+        elements.math.linearize(load.indices, elements.extents(load.tensor));
+    if (!number)
+      return std::nullopt;
+    steps.push_back(number->step);
   }
   return steps;
 }

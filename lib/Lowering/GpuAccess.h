@@ -36,6 +36,12 @@ private:
   llvm::SmallVector<mlir::Operation *> standIns;
 };
 
+/// The elements of arguments that `tensor` at `indices` is computed from.
+/// Nothing where lanes would part.
+std::optional<llvm::SmallVector<ElementSource>>
+loadsOf(Elements &elements, mlir::Value tensor,
+        llvm::ArrayRef<LaneIndex> indices);
+
 /// Steps between lanes, in elements, of the loads that `tensor` at `indices`
 /// leads to. Nothing where lanes would part or a step is not known.
 std::optional<llvm::SmallVector<int64_t>>

@@ -89,13 +89,22 @@ Type Elements::typeOf(Value tensor, ArrayRef<LaneIndex> indices) {
   return VectorType::get({int64_t(math.lanes)}, element);
 }
 
-Value Elements::at(Value tensor, ArrayRef<LaneIndex> indices) {
+Elements::Key Elements::keyOf(Value tensor, ArrayRef<LaneIndex> indices) const {
   Key key;
   key.first = tensor.getAsOpaquePointer();
   for (const LaneIndex &index : indices)
     key.second.push_back({index.base.getAsOpaquePointer(), index.step});
   if (hasStep(indices))
     key.second.push_back({nullptr, math.lanes});
+  return key;
+}
+
+void Elements::preset(Value tensor, ArrayRef<LaneIndex> indices, Value value) {
+  scopes.back()[keyOf(tensor, indices)] = value;
+}
+
+Value Elements::at(Value tensor, ArrayRef<LaneIndex> indices) {
+  Key key = keyOf(tensor, indices);
   for (auto &scope : scopes)
     if (auto found = scope.find(key); found != scope.end())
       return found->second;

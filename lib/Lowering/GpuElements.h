@@ -45,6 +45,9 @@ public:
   /// The element, in the insertion block or one around it. Nothing if there is
   /// no code for it; `failedOp` then says where.
   mlir::Value at(mlir::Value tensor, llvm::ArrayRef<LaneIndex> indices);
+  /// Lets `value` be the element from here on, to the end of the region.
+  void preset(mlir::Value tensor, llvm::ArrayRef<LaneIndex> indices,
+              mlir::Value value);
   /// Where the element is in memory, if it is one of an argument as it is.
   mlir::Value addressOf(mlir::Value tensor, llvm::ArrayRef<LaneIndex> indices);
   void store(mlir::Value value, mlir::Value pointer, LaneIndex number,
@@ -100,6 +103,9 @@ public:
   std::string failure;
 
 private:
+  using Key = std::pair<const void *,
+                        llvm::SmallVector<std::pair<const void *, int64_t>, 4>>;
+  Key keyOf(mlir::Value tensor, llvm::ArrayRef<LaneIndex> indices) const;
   mlir::Value compute(mlir::Value tensor, llvm::ArrayRef<LaneIndex> indices);
   mlir::Value computeGlue(mlir::Operation *op,
                           llvm::ArrayRef<LaneIndex> indices);
@@ -129,8 +135,6 @@ private:
     mlir::Value pointer;
     llvm::SmallVector<Extent> extents;
   };
-  using Key = std::pair<const void *,
-                        llvm::SmallVector<std::pair<const void *, int64_t>, 4>>;
   mlir::OpBuilder &builder;
   mlir::Location loc;
   llvm::DenseMap<mlir::Value, Argument> arguments;

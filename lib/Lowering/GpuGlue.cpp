@@ -17,7 +17,6 @@
 using namespace mlir;
 using namespace fuse;
 
-
 /// The source's index that a slice's index stands for, all its dimensions.
 static Lanes sliceIndices(Elements &elements, ArrayRef<LaneIndex> indices,
                           ArrayRef<Extent> offsets, ArrayRef<Extent> strides,
@@ -252,4 +251,3 @@ Value Elements::computeGlue(Operation *op, ArrayRef<LaneIndex> indices) {
     return nullptr;
   return at(sources->front().tensor, sources->front().indices);
 }
-

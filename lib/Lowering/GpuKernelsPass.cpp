@@ -163,6 +163,9 @@ public:
   bool rows(std::string &why) {
     return emitRows(frame(), GpuTile::of(source), why);
   }
+  bool transposed(std::string &) {
+    return emitTransposed(frame(), GpuTile::of(source));
+  }
   bool gemm(std::string &why) {
     return emitGemm(frame(), GpuTile::of(source), why);
   }
@@ -308,6 +311,8 @@ static SmallVector<Schedule> schedulesOf(func::FuncOp source,
   // A thread reads few elements of a window: a team would have nothing to do.
   if (reduces && !slides)
     return rowsOnly();
+  if (!slides)
+    return {&KernelMaker::transposed};
   return {};
 }
 

@@ -66,6 +66,11 @@ struct GpuTile {
 /// `elements.failedOp`, where there is no code for an operation.
 bool emitPointwise(GpuFrame &frame, const GpuTile &tile);
 
+/// As above for a kernel that reads some inputs across its result: through
+/// tiles in shared memory. False if it does not; nothing of the kernel may be
+/// used then.
+bool emitTransposed(GpuFrame &frame, const GpuTile &tile);
+
 /// A team of threads for each row: it reduces together and keeps the row in
 /// registers. False, with the reason in `why`, if the kernel has no such rows;
 /// nothing of the kernel may be used then.
