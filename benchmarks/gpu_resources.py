@@ -109,7 +109,7 @@ def main(arguments: list[str]) -> int:
                 print(f"{name} {chip}: exit status {status}: {text.strip()}", file=sys.stderr)
                 return 2
             if NO_PTXAS in text:
-                print(f"{name} {chip}: {NO_PTXAS}, resources are estimates")
+                print(f"{name} {chip}: skipped, {NO_PTXAS}: resources are estimates")
             if not options.quiet:
                 print("\n".join(table.lines))
             print(summary(name, chip, table), flush=True)

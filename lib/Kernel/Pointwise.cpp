@@ -15,6 +15,7 @@
 #include "Classes.h"
 #include "Evaluations.h"
 
+using namespace mlir;
 using namespace fuse;
 
 namespace {
@@ -58,7 +59,8 @@ public:
     cost.tile = tile;
     // A thread's elements are lanes that go through the body together.
     double perLane = liveRegisters(group) + functionRegisters(group, device);
-    cost.registers = addressRegisters(device) + perLane * perThread;
+    cost.registers =
+        addressRegisters(device) + perLane * lanesOf(group, perThread);
     Traffic traffic = trafficOf(group);
     cost.work.dramBytes = traffic.read + traffic.written;
     std::tie(cost.work.flops, cost.work.transcendentals) =
@@ -68,6 +70,26 @@ public:
   }
 
 private:
+  /// Elements of `perThread` that are evaluated together: neighbours, as many
+  /// as divide the innermost extent.
+  static double lanesOf(const Group &group, double perThread) {
+    int64_t lanes = int64_t(perThread);
+    double points = kernelPoints(group);
+    for (unsigned id : group.ops) {
+      if (group.node(id).points != points)
+        continue;
+      auto known =
+          llvm::make_filter_range(llvm::reverse(group.node(id).extents),
+                                  [](int64_t extent) { return extent != 1; });
+      int64_t innermost = known.empty() ? 1 : *known.begin();
+      while (lanes > 1 &&
+             (ShapedType::isDynamic(innermost) || innermost % lanes))
+        lanes /= 2;
+      return std::max<int64_t>(lanes, 1);
+    }
+    return perThread;
+  }
+
   /// FLOPs and transcendentals, whatever the tile.
   static std::pair<double, double> workOf(const Group &group,
                                           const Device &device) {

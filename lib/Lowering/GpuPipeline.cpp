@@ -99,6 +99,8 @@ static void lowerHost(OpPassManager &pm) {
   pm.addPass(memref::createExpandStridedMetadataPass());
   pm.addPass(createLowerAffinePass());
   pm.addPass(createSCFToControlFlowPass());
+  // A program may print scalars.
+  pm.addPass(createConvertVectorToLLVMPass());
   FinalizeMemRefToLLVMConversionPassOptions memory;
   memory.useGenericFunctions = true;
   memory.useAlignedAlloc = true;
@@ -110,8 +112,6 @@ static void lowerHost(OpPassManager &pm) {
   pm.addPass(createConvertControlFlowToLLVMPass());
   pm.addPass(createUBToLLVMConversionPass());
   pm.addPass(createReconcileUnrealizedCastsPass());
-  // Casts of results that nothing reads are left.
-  pm.addPass(createCSEPass());
 }
 
 void fuse::buildGpuCode(OpPassManager &pm, const GpuOptions &options) {

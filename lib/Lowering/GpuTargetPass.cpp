@@ -6,7 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// fuse-gpu-target: is there a compiler for this chip and format?
+// fuse-gpu-target: is there a compiler for this chip and format, and does every
+// tile fit a block?
 //
 // Changes nothing; runs before anything is lowered.
 //
@@ -22,6 +23,10 @@ namespace fuse {
 } // namespace fuse
 
 using namespace mlir;
+
+/// Of a block on every NVIDIA GPU ("CUDA C++ Programming Guide", Technical
+/// Specifications per Compute Capability).
+constexpr int64_t kMostThreads = 1024;
 
 namespace {
 struct GpuTargetPass : fuse::impl::GpuTargetBase<GpuTargetPass> {
@@ -41,7 +46,19 @@ struct GpuTargetPass : fuse::impl::GpuTargetBase<GpuTargetPass> {
              << "format 'bin' needs ptxas, which is found neither on PATH, "
                 "nor in CUDA_HOME or CUDA_PATH, nor in the Python package "
                 "nvidia-cuda-nvcc; 'isa' needs none";
-    return success();
+    return checkTiles();
+  }
+
+  LogicalResult checkTiles() {
+    WalkResult found = getOperation()->walk([&](fuse::KernelOp kernel) {
+      std::optional<fuse::TileAttr> tile = kernel.getTile();
+      if (!tile || tile->getThreads() <= kMostThreads)
+        return WalkResult::advance();
+      kernel.emitError() << "the tile has " << tile->getThreads()
+                         << " threads, expected at most " << kMostThreads;
+      return WalkResult::interrupt();
+    });
+    return failure(found.wasInterrupted());
   }
 
   void runOnOperation() override {

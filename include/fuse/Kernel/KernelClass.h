@@ -28,8 +28,8 @@ struct Tile {
   int64_t threads; ///< per block
 };
 
-/// Where a row kernel keeps its rows: the third size of its tiles. Shared memory
-/// is the cache of a CPU's core; GPU code has no such kernels.
+/// Where a row kernel keeps its rows: the third size of its tiles. Shared
+/// memory is the cache of a CPU's core; GPU code has no such kernels.
 enum RowStorage : int64_t { InRegisters = 0, InShared = 1, Streamed = 2 };
 
 /// Elements of a row that a thread of a GPU holds at most.
