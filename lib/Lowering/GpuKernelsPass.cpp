@@ -419,9 +419,16 @@ struct GpuKernelsPass : fuse::impl::GpuKernelsBase<GpuKernelsPass> {
     return makeScheduled(copy, module, false, why);
   }
 
-  /// What no plan has chosen: that of an operator alone, or of a part.
+  /// What no plan has chosen: that of a contraction alone, or of a part. Other
+  /// schedules have a default.
   void chooseTile(func::FuncOp source, const Device &device) {
-    if (source->hasAttr(names::kTile))
+    bool multiplies = source
+                          .walk([](linalg::LinalgOp op) {
+                            return isHeavy(roleOf(op)) ? WalkResult::interrupt()
+                                                       : WalkResult::advance();
+                          })
+                          .wasInterrupted();
+    if (!multiplies || source->hasAttr(names::kTile))
       return;
     if (std::optional<Tile> tile = bestTileOf(source, device))
       source->setAttr(names::kTile,

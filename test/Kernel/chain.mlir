@@ -6,10 +6,10 @@
 // CHECK: function @depthwise
 // CHECK: kernel 0 chain (planned): depthwise_conv_2d_nchw_chw, exp, conv_2d_nchw_fchw
 // SPLIT-LABEL: @depthwise
-// SPLIT: fuse.kernel "window" {{.*}} (%arg0, %arg1)
+// SPLIT: fuse.kernel "window"{{.*}}(%arg0, %arg1)
 // SPLIT: depthwise_conv_2d_nchw_chw
 // SPLIT: linalg.exp
-// SPLIT: fuse.kernel "contraction" {{.*}} (%{{[0-9]+}}, %arg2)
+// SPLIT: fuse.kernel "contraction"{{.*}}(%{{[0-9]+}}, %arg2)
 // SPLIT: conv_2d_nchw_fchw
 func.func @depthwise(%x: tensor<1x96x34x34xf32>, %f: tensor<96x3x3xf32>, %w: tensor<24x96x1x1xf32>) -> tensor<1x24x32x32xf32> {
   %z = arith.constant 0.0 : f32
@@ -82,13 +82,13 @@ func.func @returned(%x: tensor<1x96x34x34xf32>, %f: tensor<96x3x3xf32>, %w: tens
 // CHECK: function @expand
 // CHECK: kernel 0 chain (planned): conv_2d_nchw_fchw, depthwise_conv_2d_nchw_chw, exp, conv_2d_nchw_fchw
 // SPLIT-LABEL: @expand
-// SPLIT: %[[E:.*]] = fuse.kernel "contraction" {{.*}} (%arg0, %arg1)
-// SPLIT: %[[D:.*]] = fuse.kernel "window" {{.*}} (%[[E]], %arg2)
+// SPLIT: %[[E:.*]] = fuse.kernel "contraction"{{.*}}(%arg0, %arg1)
+// SPLIT: %[[D:.*]] = fuse.kernel "window"{{.*}}(%[[E]], %arg2)
 // SPLIT: tensor.pad
 // SPLIT: depthwise_conv_2d_nchw_chw
 // SPLIT: %[[R:.*]] = linalg.exp
 // SPLIT: fuse.yield %[[R]] : tensor<1x144x56x56xf32>
-// SPLIT: fuse.kernel "contraction" {{.*}} (%[[D]], %arg3)
+// SPLIT: fuse.kernel "contraction"{{.*}}(%[[D]], %arg3)
 func.func @expand(%x: tensor<1x24x56x56xf32>, %a: tensor<144x24x1x1xf32>, %f: tensor<144x3x3xf32>, %w: tensor<24x144x1x1xf32>) -> tensor<1x24x56x56xf32> {
   %z = arith.constant 0.0 : f32
   %e0 = tensor.empty() : tensor<1x144x56x56xf32>

@@ -7,7 +7,7 @@
 
 // An elementwise consumer rides along on a contraction's tile, whatever its intensity. A large problem takes a large tile; a small
 // register file a smaller one; a limit that holds no tile refuses.
-// CHECK: Function=epilogue | {{.*}}Reason="can fuse", Verdict=fuse, {{.*}}registers=98, shared_bytes=16384, tile_k=8, tile_m=128, tile_n=128
+// CHECK: Function=epilogue | {{.*}}Reason="can fuse", Verdict=fuse, {{.*}}registers=98, shared_bytes=24576, tile_k=8, tile_m=128, tile_n=128
 // SMALL: Function=epilogue | {{.*}}Verdict=fuse, {{.*}}registers=42, shared_bytes={{[0-9]+}}, tile_k=8
 // TINY: Function=epilogue | {{.*}}Reason="resource: no tile of the fused kernel fits", Verdict=keep, register_limit=20, registers=26
 func.func @epilogue(%a: tensor<4096x4096xf32>, %bias: tensor<4096x4096xf32>) -> tensor<4096x4096xf32> {
