@@ -193,6 +193,19 @@ void Elements::store(Value value, Value pointer, LaneIndex number,
                         alignment(number, lanes, *memoryBytes(element)));
 }
 
+void Elements::storeIf(Value condition, Value value, Value pointer,
+                       LaneIndex number, Type element) {
+  OpBuilder::InsertionGuard guard(builder);
+  if (condition) {
+    auto branch = scf::IfOp::create(builder, loc, condition,
+                                    /*withElseRegion=*/false);
+    builder.setInsertionPointToStart(branch.thenBlock());
+  }
+  enter();
+  store(value, pointer, number, element);
+  leave();
+}
+
 //===----------------------------------------------------------------------===//
 // Extents and scalars
 //===----------------------------------------------------------------------===//

@@ -52,6 +52,9 @@ public:
   mlir::Value addressOf(mlir::Value tensor, llvm::ArrayRef<LaneIndex> indices);
   void store(mlir::Value value, mlir::Value pointer, LaneIndex number,
              mlir::Type element);
+  /// Stores where `condition` holds; everywhere without one.
+  void storeIf(mlir::Value condition, mlir::Value value, mlir::Value pointer,
+               LaneIndex number, mlir::Type element);
   /// A scalar that the kernel computes beside the tensors.
   mlir::Value scalar(mlir::Value value);
   Extent extent(mlir::Value tensor, unsigned dim);

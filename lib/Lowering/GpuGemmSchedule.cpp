@@ -274,15 +274,7 @@ bool GemmSchedule::store(const GpuOutput &output, Value condition) {
   Value value = place ? elements.at(output.value, *indices) : nullptr;
   if (!value)
     return false;
-  OpBuilder::InsertionGuard guard(builder);
-  if (condition) {
-    auto branch = scf::IfOp::create(builder, loc, condition,
-                                    /*withElseRegion=*/false);
-    builder.setInsertionPointToStart(branch.thenBlock());
-  }
-  elements.enter();
-  elements.store(value, output.pointer, *place, output.element);
-  elements.leave();
+  elements.storeIf(condition, value, output.pointer, *place, output.element);
   return true;
 }
 

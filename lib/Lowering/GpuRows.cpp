@@ -48,8 +48,6 @@ private:
   Value reduce(const RowReduction &reduction);
   Value combineLanes(Value value, Operation *combiner);
   bool store(unsigned output);
-  void storeIf(Value condition, Value value, const GpuOutput &output,
-               LaneIndex number);
 
   /// Calls `body` for each group of lanes of a row that this thread has;
   /// `inside` is nothing if it surely is in the row, else the position is one
@@ -301,19 +299,6 @@ bool Rows::reduceAll(unsigned output) {
   return true;
 }
 
-void Rows::storeIf(Value condition, Value value, const GpuOutput &output,
-                   LaneIndex number) {
-  OpBuilder::InsertionGuard guard(builder);
-  if (condition) {
-    auto branch = scf::IfOp::create(builder, loc, condition,
-                                    /*withElseRegion=*/false);
-    builder.setInsertionPointToStart(branch.thenBlock());
-  }
-  elements.enter();
-  elements.store(value, output.pointer, number, output.element);
-  elements.leave();
-}
-
 bool Rows::store(unsigned number) {
   const GpuOutput &output = frame.outputs[number];
   SmallVector<Extent> all = elements.extents(output.value), along;
@@ -335,7 +320,8 @@ bool Rows::store(unsigned number) {
         std::optional<LaneIndex> place = math.linearize(indices, all);
         if (!value || !place)
           return nullptr;
-        storeIf(both(rowInside, inside), value, output, *place);
+        elements.storeIf(both(rowInside, inside), value, output.pointer, *place,
+                         output.element);
         return nullptr;
       });
   math.lanes = lanes;

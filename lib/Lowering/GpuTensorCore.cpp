@@ -166,7 +166,7 @@ Value TensorCore::sharedMemory(const InputTile &tile) {
 }
 
 TensorCore::InputTile TensorCore::inputTile(const InputRows &input) {
-  InputTile tile{input, 0, 0, nullptr, false};
+  InputTile tile{input, 0, 0, nullptr, false, std::nullopt, std::nullopt};
   tile.lines = tile.alongK ? tile.rows : tileK;
   tile.length = tile.alongK ? tileK : tile.rows;
   tile.async = tile.lanes == kChunk &&

@@ -164,17 +164,8 @@ bool Transpose::store(LaneIndex lane, LaneIndex row) {
       elements.preset(load.tensor, load.indices,
                       memref::LoadOp::create(builder, loc, buffer, place));
   Value value = elements.at(output.value, indices);
-  if (value) {
-    OpBuilder::InsertionGuard guard(builder);
-    if (inside) {
-      auto branch = scf::IfOp::create(builder, loc, inside,
-                                      /*withElseRegion=*/false);
-      builder.setInsertionPointToStart(branch.thenBlock());
-    }
-    elements.enter();
-    elements.store(value, output.pointer, *number, output.element);
-    elements.leave();
-  }
+  if (value)
+    elements.storeIf(inside, value, output.pointer, *number, output.element);
   elements.leave();
   return bool(value);
 }
