@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "fuse/Lowering/CpuPipeline.h"
+#include "fuse/Device/Device.h"
 #include "fuse/Lowering/Passes.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
@@ -29,10 +30,19 @@ static void cleanUp(OpPassManager &pm) {
   pm.addPass(createCSEPass());
 }
 
+/// Bytes of the cache of a core of this machine, by its model.
+static uint64_t cacheBytesOf(const fuse::CpuOptions &options) {
+  if (options.cacheBytes)
+    return options.cacheBytes;
+  return uint64_t(cantFail(fuse::loadDevice("cpu")).sharedPerBlock);
+}
+
 void fuse::buildCpuKernels(OpPassManager &pm, const CpuOptions &options) {
   // Arithmetic on whole tensors becomes operators.
   pm.addNestedPass<func::FuncOp>(createConvertElementwiseToLinalgPass());
-  pm.addPass(createSplitKernels());
+  SplitKernelsOptions split;
+  split.wholeBytes = cacheBytesOf(options);
+  pm.addPass(createSplitKernels(split));
   pm.addPass(createWrapOps());
   pm.addPass(createOutlineKernels());
   pm.addNestedPass<func::FuncOp>(createCpuIm2col());
@@ -42,7 +52,9 @@ void fuse::buildCpuKernels(OpPassManager &pm, const CpuOptions &options) {
   pm.addNestedPass<func::FuncOp>(createCpuNumerics(numerics));
   cleanUp(pm);
   pm.addNestedPass<func::FuncOp>(createCpuDestinations());
-  pm.addNestedPass<func::FuncOp>(createCpuTile());
+  CpuTileOptions tile;
+  tile.cacheBytes = split.wholeBytes;
+  pm.addNestedPass<func::FuncOp>(createCpuTile(tile));
   cleanUp(pm);
   pm.addNestedPass<func::FuncOp>(createCpuMath());
   cleanUp(pm);

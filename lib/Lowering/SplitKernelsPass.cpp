@@ -16,7 +16,8 @@
 //           y = fuse.kernel "contraction" (d, w) { y = conv }
 //
 // For a machine on which a launch is a call, and where the caches are shared by
-// what runs one after the other.
+// what runs one after the other: a chain stays whole only where the caches
+// would not hold what is between its parts.
 //
 //===----------------------------------------------------------------------===//
 
@@ -118,8 +119,10 @@ static StringRef classOf(fuse::KernelOp kernel, const Slice &slice,
     if (fuse::isHeavy(*role))
       anchor = op;
   }
-  bool single = llvm::count_if(roles, fuse::isHeavy) == 1;
-  if (anchor && (single || windows) && !stageOf(kernel, anchor, known).empty())
+  bool softmax = llvm::count_if(roles, fuse::isHeavy) == 2 &&
+                 llvm::is_contained(roles, fuse::Role::Reduction);
+  if (anchor && (windows || !softmax) &&
+      !stageOf(kernel, anchor, known).empty())
     return fuse::chainClassName();
   return fuse::classForRoles(roles).name();
 }
@@ -256,6 +259,34 @@ static void splitAttention(fuse::KernelOp kernel) {
              /*last=*/false));
 }
 
+/// True if an operator with a window or a reduction reads what `op` computes.
+static bool isRead(fuse::KernelOp kernel, Operation *op) {
+  return llvm::any_of(*bodyOf(kernel), [&](Operation &reader) {
+    return sums(&reader) && stageOf(kernel, &reader).contains(op);
+  });
+}
+
+/// Bytes of the largest value that a loop nest with a reduction hands to
+/// another operator of `kernel`; 0 where an extent is dynamic.
+static uint64_t bytesBetween(fuse::KernelOp kernel) {
+  uint64_t most = 0;
+  for (Operation &op : *bodyOf(kernel)) {
+    auto structured = dyn_cast<linalg::LinalgOp>(op);
+    if (structured && llvm::is_contained(structured.getStaticLoopRanges(),
+                                         ShapedType::kDynamic))
+      return 0;
+    if (!sums(&op) || !isRead(kernel, &op))
+      continue;
+    auto type = dyn_cast<RankedTensorType>(op.getResult(0).getType());
+    std::optional<int64_t> element =
+        type ? fuse::elementBytes(type.getElementType()) : std::nullopt;
+    if (!element)
+      return 0;
+    most = std::max<uint64_t>(most, type.getNumElements() * *element);
+  }
+  return most;
+}
+
 namespace {
 struct SplitKernelsPass : fuse::impl::SplitKernelsBase<SplitKernelsPass> {
   using SplitKernelsBase::SplitKernelsBase;
@@ -271,10 +302,11 @@ struct SplitKernelsPass : fuse::impl::SplitKernelsBase<SplitKernelsPass> {
     for (fuse::KernelOp kernel : siblings)
       splitSiblings(kernel, chains);
     for (fuse::KernelOp kernel : chains)
-      if (kernel.getKernelClass() == fuse::chainClassName())
-        splitChain(kernel);
-      else if (attention &&
-               kernel.getKernelClass() == fuse::attentionClassName())
+      if (kernel.getKernelClass() == fuse::chainClassName()) {
+        if (wholeBytes == 0 || bytesBetween(kernel) <= wholeBytes)
+          splitChain(kernel);
+      } else if (attention &&
+                 kernel.getKernelClass() == fuse::attentionClassName())
         splitAttention(kernel);
   }
 };

@@ -33,12 +33,14 @@ def SplitKernels : Pass<"fuse-split-kernels", "::mlir::ModuleOp"> {
   let description = [{
     A kernel of class `siblings` becomes one kernel for each of them, of the class that holds it alone, and one of class `chain`
     a kernel for the window or pooling and one for the contraction behind it. For a CPU, where a launch is a call and what one part
-    leaves in the cache the next one finds there. With `attention`, one of class `attention` becomes its first contraction, the
-    softmax and its second contraction.
+    leaves in the cache the next one finds there. With `whole-bytes`, a chain of static shape stays whole if what one of its loop
+    nests hands to the next takes more bytes: the cache would not hold it. With `attention`, one of class `attention` becomes its
+    first contraction, the softmax and its second contraction.
   }];
   let dependentDialects = ["::fuse::FuseDialect"];
   let options = [
     Option<"attention", "attention", "bool", "false", "also attention">,
+    Option<"wholeBytes", "whole-bytes", "uint64_t", "0", "bytes between loop nests above which a chain stays whole (0: none does)">,
   ];
 }
 
@@ -102,9 +104,14 @@ def CpuTile : Pass<"fuse-cpu-tile", "::mlir::func::FuncOp"> {
   let summary = "cut an outlined kernel into tiles that stay in the cache";
   let description = [{
     In functions with the attribute `fuse.kernel`: tiles the last operator over its outer parallel loops and computes what it
-    reads tile by tile with it, so that intermediates are as large as a tile.
+    reads tile by tile with it, so that intermediates are as large as a tile. A chain is cut into as many rows as fit the cache with
+    some channels of what is in front of its last contraction, which are computed one after the other and summed.
   }];
-  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::tensor::TensorDialect"];
+  let options = [
+    Option<"cacheBytes", "cache-bytes", "uint64_t", "1310720", "bytes of a core's cache, for chains (default: of x86-avx512)">,
+  ];
 }
 
 def CpuBuffers : Pass<"fuse-cpu-buffers", "::mlir::func::FuncOp"> {
