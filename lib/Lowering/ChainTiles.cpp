@@ -100,8 +100,6 @@ static bool addStages(Value value, Chain &chain) {
     if (!op || !seen.insert(op).second)
       continue;
     auto structured = dyn_cast<linalg::LinalgOp>(op);
-    if (isa<tensor::PadOp>(op))
-      chain.heldBytes += bytesOf(op->getResult(0));
     if (!structured) {
       llvm::append_range(worklist, op->getOperands());
       continue;
@@ -164,8 +162,9 @@ static double cutChannels(Chain &chain) {
 }
 
 /// Cuts loops of the root that are rows of the anchor, outer ones first, until
-/// a tile fits. False if there are none.
-static bool cutRows(Chain &chain, double share, int64_t cacheBytes) {
+/// a tile fits and each thread has one. False if there are none.
+static bool cutRows(Chain &chain, double share, int64_t cacheBytes,
+                    int64_t threads) {
   FreeLoops free(chain.root, chain.anchor);
   Value result = chain.anchor->getResult(0);
   ArrayRef<int> cut = free.loopsOf(result);
@@ -190,18 +189,21 @@ static bool cutRows(Chain &chain, double share, int64_t cacheBytes) {
     if (loop == kNoLoop || !free.isFree(loop) || !isRow)
       continue;
     found = true;
-    if (bytes <= double(cacheBytes))
+    double parts = std::max(bytes / double(cacheBytes), double(threads));
+    if (parts <= 1)
       break;
-    int64_t most = int64_t(double(ranges[loop]) * double(cacheBytes) / bytes);
-    int64_t size = divisorOf(ranges[loop], most);
+    int64_t size =
+        divisorOf(ranges[loop], int64_t(double(ranges[loop]) / parts));
     chain.rows[loop] = size;
     bytes *= double(size) / double(ranges[loop]);
+    threads = llvm::divideCeil(threads, ranges[loop] / size);
   }
   return found;
 }
 
-static std::optional<Chain>
-findChain(func::FuncOp function, linalg::LinalgOp root, int64_t cacheBytes) {
+static std::optional<Chain> findChain(func::FuncOp function,
+                                      linalg::LinalgOp root, int64_t cacheBytes,
+                                      int64_t threads) {
   Chain chain;
   chain.root = root;
   for (Operation &op : function.getBody().front())
@@ -216,7 +218,7 @@ findChain(func::FuncOp function, linalg::LinalgOp root, int64_t cacheBytes) {
       chain.operand = input->getOperandNumber();
       found = true;
     }
-  if (!found || !cutRows(chain, cutChannels(chain), cacheBytes))
+  if (!found || !cutRows(chain, cutChannels(chain), cacheBytes, threads))
     return std::nullopt;
   return chain;
 }
@@ -483,22 +485,37 @@ static void tileWindow(linalg::LinalgOp anchor, unsigned operand) {
                });
 }
 
-static void tilePads(func::FuncOp function) {
+/// True if a contraction is among what `value` is computed by.
+static bool isContracted(Value value) {
+  Operation *op = value.getDefiningOp();
+  auto structured = dyn_cast_or_null<linalg::LinalgOp>(op);
+  if (!structured)
+    return op && op->getNumOperands() && isContracted(op->getOperand(0));
+  return isHeavy(roleOf(structured)) ||
+         llvm::any_of(structured.getDpsInputs(), isContracted);
+}
+
+/// Makes tiles of what the loops take of padded tensors: of contractions, or of
+/// others.
+static void tilePads(func::FuncOp function, bool contracted) {
+  mergeSlices(function);
   IRRewriter rewriter(function.getContext());
   SmallVector<std::pair<tensor::PadOp, tensor::ExtractSliceOp>> work;
   for (auto pad : function.getOps<tensor::PadOp>())
     for (Operation *user : pad->getUsers())
       if (auto slice = dyn_cast<tensor::ExtractSliceOp>(user);
-          slice && slice->getBlock() != pad->getBlock())
+          slice && slice->getBlock() != pad->getBlock() &&
+          isContracted(pad.getSource()) == contracted)
         work.push_back({pad, slice});
   for (auto [pad, slice] : work)
     PaddedTile(rewriter, pad, slice).run();
 }
 
 bool fuse::tileChain(func::FuncOp function, linalg::LinalgOp root,
-                     int64_t cacheBytes) {
+                     int64_t cacheBytes, int64_t threads) {
   // Half of the cache is left to weights and to what comes in.
-  std::optional<Chain> chain = findChain(function, root, cacheBytes / 2);
+  std::optional<Chain> chain =
+      findChain(function, root, cacheBytes / 2, threads);
   if (!chain)
     return false;
   chain->anchor->setAttr(kAnchorAttr, UnitAttr::get(function.getContext()));
@@ -519,10 +536,11 @@ bool fuse::tileChain(func::FuncOp function, linalg::LinalgOp root,
                    return std::nullopt;
                  return FusionResult{};
                });
-  mergeSlices(function);
-  tilePads(function);
+  // A contraction gives rows of several channels; others one channel at a time.
+  tilePads(function, /*contracted=*/true);
   if (chain->windows)
     tileWindow(findAnchor(function), chain->operand);
+  tilePads(function, /*contracted=*/false);
   mergeSlices(function);
   function->walk([](Operation *op) { op->removeAttr(kAnchorAttr); });
   return true;

@@ -27,10 +27,11 @@ tileOperator(mlir::linalg::LinalgOp root, llvm::ArrayRef<int64_t> sizes,
              bool parallel, mlir::scf::SCFTileAndFuseOptions::ControlFnTy);
 
 /// Tiles a chain kernel that ends in `root`: rows of pixels, so many that what
-/// they need of some channels stays in a cache of `cacheBytes`. False, and
-/// nothing done, if its last contraction has no rows that can be cut.
+/// they need of some channels stays in a cache of `cacheBytes`, and at least a
+/// tile for each of `threads`. False, and nothing done, if its last contraction
+/// has no rows that can be cut.
 bool tileChain(mlir::func::FuncOp function, mlir::linalg::LinalgOp root,
-               int64_t cacheBytes);
+               int64_t cacheBytes, int64_t threads);
 
 } // namespace fuse
 

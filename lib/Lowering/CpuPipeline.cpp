@@ -30,18 +30,12 @@ static void cleanUp(OpPassManager &pm) {
   pm.addPass(createCSEPass());
 }
 
-/// Bytes of the cache of a core of this machine, by its model.
-static uint64_t cacheBytesOf(const fuse::CpuOptions &options) {
-  if (options.cacheBytes)
-    return options.cacheBytes;
-  return uint64_t(cantFail(fuse::loadDevice("cpu")).sharedPerBlock);
-}
-
 void fuse::buildCpuKernels(OpPassManager &pm, const CpuOptions &options) {
   // Arithmetic on whole tensors becomes operators.
   pm.addNestedPass<func::FuncOp>(createConvertElementwiseToLinalgPass());
+  fuse::Device machine = cantFail(loadDevice("cpu"));
   SplitKernelsOptions split;
-  split.wholeBytes = cacheBytesOf(options);
+  split.wholeLanes = unsigned(machine.warpSize);
   pm.addPass(createSplitKernels(split));
   pm.addPass(createWrapOps());
   pm.addPass(createOutlineKernels());
@@ -53,7 +47,8 @@ void fuse::buildCpuKernels(OpPassManager &pm, const CpuOptions &options) {
   cleanUp(pm);
   pm.addNestedPass<func::FuncOp>(createCpuDestinations());
   CpuTileOptions tile;
-  tile.cacheBytes = split.wholeBytes;
+  tile.cacheBytes = uint64_t(machine.sharedPerBlock);
+  tile.threads = options.threads;
   pm.addNestedPass<func::FuncOp>(createCpuTile(tile));
   cleanUp(pm);
   pm.addNestedPass<func::FuncOp>(createCpuMath());

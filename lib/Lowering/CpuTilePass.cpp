@@ -114,7 +114,8 @@ struct CpuTilePass : fuse::impl::CpuTileBase<CpuTilePass> {
     linalg::LinalgOp root = findRoot(function);
     if (!root || !root.hasPureTensorSemantics())
       return;
-    if (isChain(function) && fuse::tileChain(function, root, cacheBytes))
+    if (isChain(function) &&
+        fuse::tileChain(function, root, cacheBytes, threads))
       return;
     SmallVector<linalg::LinalgOp> contractions = findHeavy(function);
     linalg::LinalgOp heavy;

@@ -259,32 +259,57 @@ static void splitAttention(fuse::KernelOp kernel) {
              /*last=*/false));
 }
 
-/// True if an operator with a window or a reduction reads what `op` computes.
-static bool isRead(fuse::KernelOp kernel, Operation *op) {
+/// True if an operator for which `wanted` holds reads what `op` computes.
+static bool isReadBy(fuse::KernelOp kernel, Operation *op,
+                     llvm::function_ref<bool(Operation *)> wanted) {
   return llvm::any_of(*bodyOf(kernel), [&](Operation &reader) {
-    return sums(&reader) && stageOf(kernel, &reader).contains(op);
+    return wanted(&reader) && stageOf(kernel, &reader).contains(op);
   });
 }
 
-/// Bytes of the largest value that a loop nest with a reduction hands to
-/// another operator of `kernel`; 0 where an extent is dynamic.
-static uint64_t bytesBetween(fuse::KernelOp kernel) {
-  uint64_t most = 0;
+static bool isWindow(Operation *op) {
+  std::optional<fuse::Role> role = roleOf(op);
+  return role &&
+         (*role == fuse::Role::Depthwise || *role == fuse::Role::Window);
+}
+
+/// Bytes of a tensor of static shape; nothing for others.
+static std::optional<int64_t> bytesOf(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  std::optional<int64_t> element =
+      type ? fuse::elementBytes(type.getElementType()) : std::nullopt;
+  if (!element || !type.hasStaticShape())
+    return std::nullopt;
+  return type.getNumElements() * *element;
+}
+
+/// True if a chain is faster as one loop nest on a CPU with vectors of `lanes`:
+/// each tile loads the weights again, so what the tiles save must be more; and
+/// rows that a window reads of a contraction are computed one by one, so they
+/// must fill vectors.
+static bool gainsWhole(fuse::KernelOp kernel, int64_t lanes) {
+  int64_t handed = 0, weights = 0;
   for (Operation &op : *bodyOf(kernel)) {
-    auto structured = dyn_cast<linalg::LinalgOp>(op);
-    if (structured && llvm::is_contained(structured.getStaticLoopRanges(),
-                                         ShapedType::kDynamic))
-      return 0;
-    if (!sums(&op) || !isRead(kernel, &op))
+    if (!sums(&op))
       continue;
-    auto type = dyn_cast<RankedTensorType>(op.getResult(0).getType());
-    std::optional<int64_t> element =
-        type ? fuse::elementBytes(type.getElementType()) : std::nullopt;
-    if (!element)
-      return 0;
-    most = std::max<uint64_t>(most, type.getNumElements() * *element);
+    std::optional<int64_t> result = bytesOf(op.getResult(0));
+    if (!result)
+      return false;
+    bool heavy = fuse::isHeavy(*roleOf(&op));
+    if (heavy) {
+      std::optional<int64_t> second = bytesOf(op.getOperand(1));
+      if (!second)
+        return false;
+      weights += *second;
+    }
+    if (isReadBy(kernel, &op, sums))
+      handed += *result;
+    auto shape = cast<ShapedType>(op.getResult(0).getType()).getShape();
+    if (heavy && !shape.empty() && shape.back() < lanes &&
+        isReadBy(kernel, &op, isWindow))
+      return false;
   }
-  return most;
+  return handed > weights;
 }
 
 namespace {
@@ -303,7 +328,7 @@ struct SplitKernelsPass : fuse::impl::SplitKernelsBase<SplitKernelsPass> {
       splitSiblings(kernel, chains);
     for (fuse::KernelOp kernel : chains)
       if (kernel.getKernelClass() == fuse::chainClassName()) {
-        if (wholeBytes == 0 || bytesBetween(kernel) <= wholeBytes)
+        if (wholeLanes == 0 || !gainsWhole(kernel, wholeLanes))
           splitChain(kernel);
       } else if (attention &&
                  kernel.getKernelClass() == fuse::attentionClassName())

@@ -38,11 +38,6 @@ struct CpuOptions : mlir::PassPipelineOptions<CpuOptions> {
       *this, "vector-bytes",
       llvm::cl::desc("bytes of a vector register (0: of this machine)"),
       llvm::cl::init(0)};
-  Option<uint64_t> cacheBytes{
-      *this, "cache-bytes",
-      llvm::cl::desc("bytes of the cache of a core: chains with more between "
-                     "their operators are one kernel (0: of the device `cpu`)"),
-      llvm::cl::init(0)};
 };
 
 /// Kernels to functions: what comes before bufferisation.

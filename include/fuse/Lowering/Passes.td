@@ -33,14 +33,15 @@ def SplitKernels : Pass<"fuse-split-kernels", "::mlir::ModuleOp"> {
   let description = [{
     A kernel of class `siblings` becomes one kernel for each of them, of the class that holds it alone, and one of class `chain`
     a kernel for the window or pooling and one for the contraction behind it. For a CPU, where a launch is a call and what one part
-    leaves in the cache the next one finds there. With `whole-bytes`, a chain of static shape stays whole if what one of its loop
-    nests hands to the next takes more bytes: the cache would not hold it. With `attention`, one of class `attention` becomes its
-    first contraction, the softmax and its second contraction.
+    leaves in the cache the next one finds there. With `whole-lanes`, a chain of static shape stays whole if what its loop nests
+    hand on takes more bytes than its weights, which a tile loads again, and if no window reads rows of a contraction with fewer
+    elements: such rows are computed one by one. With `attention`, one of class `attention` becomes its first contraction, the
+    softmax and its second contraction.
   }];
   let dependentDialects = ["::fuse::FuseDialect"];
   let options = [
     Option<"attention", "attention", "bool", "false", "also attention">,
-    Option<"wholeBytes", "whole-bytes", "uint64_t", "0", "bytes between loop nests above which a chain stays whole (0: none does)">,
+    Option<"wholeLanes", "whole-lanes", "unsigned", "0", "lanes of a vector; chains that gain by it stay whole (0: none does)">,
   ];
 }
 
@@ -111,6 +112,7 @@ def CpuTile : Pass<"fuse-cpu-tile", "::mlir::func::FuncOp"> {
                            "::mlir::tensor::TensorDialect"];
   let options = [
     Option<"cacheBytes", "cache-bytes", "uint64_t", "1310720", "bytes of a core's cache, for chains (default: of x86-avx512)">,
+    Option<"threads", "threads", "unsigned", "1", "threads that share a chain's tiles">,
   ];
 }
 
