@@ -33,7 +33,7 @@ def SplitKernels : Pass<"fuse-split-kernels", "::mlir::ModuleOp"> {
   let description = [{
     A kernel of class `siblings` becomes one kernel for each of them, of the class that holds it alone, and one of class `chain`
     a kernel for the window or pooling and one for the contraction behind it. For a CPU, where a launch is a call and what one part
-    leaves in the cache the next one finds there. With `attention`, one of class `attention` becomes its first contraction, the
+    leaves in the cache the next one finds there. Siblings get the same number in `fuse.together`, so that a GPU launches them as one. With `attention`, one of class `attention` becomes its first contraction, the
     softmax and its second contraction.
   }];
   let dependentDialects = ["::fuse::FuseDialect"];
@@ -198,6 +198,18 @@ def GpuKernels : Pass<"fuse-gpu-kernels", "::mlir::ModuleOp"> {
     Option<"chip", "chip", "std::string", "\"sm_80\"", "the GPU, as sm_80: says which instructions there are">,
     Option<"numerics", "numerics", "std::string", "\"strict\"", "strict: every type stays; relaxed: f64 islands of row kernels in f32">,
   ];
+}
+
+def GpuSiblings : Pass<"fuse-gpu-siblings", "::mlir::ModuleOp"> {
+  let summary = "launch siblings as one GPU kernel";
+  let description = [{
+    Launches that `fuse-split-kernels` made of one kernel of class `siblings`, and numbered by `fuse.together`, become one. Its
+    blocks are those of the first sibling, then those of the next; each range has the code of its own schedule, equal kernels
+    share theirs. Shared memory is that of the sibling that takes most. Kernels that cannot share a launch, such as those with
+    different numbers of threads, stay, and `fuse.apart` says why.
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
+                           "::mlir::LLVM::LLVMDialect", "::mlir::scf::SCFDialect"];
 }
 
 def GpuMath : Pass<"fuse-gpu-math"> {
