@@ -58,3 +58,21 @@ func.func @large(%x: tensor<1x2x304x304xf32>, %w: tensor<5x5xf32>) -> tensor<1x2
   }
   return %y : tensor<1x2x300x300xf32>
 }
+
+// A prologue that is a result too has elements that no window's result leads to.
+// CHECK-LABEL: gpu.func @kernel_3_window
+// CHECK-NOT:     workgroup
+// CHECK-SAME:    fuse.plain = "no code for its epilogue"
+func.func @prologue(%x: tensor<1x2x30x30xf32>, %w: tensor<3x3xf32>) -> (tensor<1x2x30x30xf32>, tensor<1x2x28x28xf32>) {
+  %y:2 = fuse.kernel "window" tile(#fuse.tile<sizes = [16, 16], threads = 256>) (%x, %w) : (tensor<1x2x30x30xf32>, tensor<3x3xf32>) -> (tensor<1x2x30x30xf32>, tensor<1x2x28x28xf32>) {
+  ^bb0(%a: tensor<1x2x30x30xf32>, %b: tensor<3x3xf32>):
+    %z = arith.constant 0.0 : f32
+    %i = tensor.empty() : tensor<1x2x30x30xf32>
+    %p = linalg.exp ins(%a : tensor<1x2x30x30xf32>) outs(%i : tensor<1x2x30x30xf32>) -> tensor<1x2x30x30xf32>
+    %e = tensor.empty() : tensor<1x2x28x28xf32>
+    %f = linalg.fill ins(%z : f32) outs(%e : tensor<1x2x28x28xf32>) -> tensor<1x2x28x28xf32>
+    %d = linalg.pooling_nchw_max ins(%p, %b : tensor<1x2x30x30xf32>, tensor<3x3xf32>) outs(%f : tensor<1x2x28x28xf32>) -> tensor<1x2x28x28xf32>
+    fuse.yield %p, %d : tensor<1x2x30x30xf32>, tensor<1x2x28x28xf32>
+  }
+  return %y#0, %y#1 : tensor<1x2x30x30xf32>, tensor<1x2x28x28xf32>
+}
