@@ -189,7 +189,7 @@ def GpuKernels : Pass<"fuse-gpu-kernels", "::mlir::ModuleOp"> {
     argument: of a tensor a pointer to its elements in row-major order and an i64 for each dynamic extent, else the value. Its
     attribute `fuse.grid` maps the dynamic extents of all arguments to the blocks of a launch. Pointwise kernels stride over
     groups of lanes, reductions along rows are done by a warp or a block in registers, contractions and convolutions as matrix
-    products in tiles, of 16-bit floats on tensor cores; any other kernel has a thread for each few elements of its results, and
+    products in tiles, of 16-bit floats on tensor cores; windows read a part of the image from shared memory; any other kernel has a thread for each few elements of its results, and
     `fuse.plain` says why. With `numerics=relaxed`, f64 values between f32 values of a row kernel are computed in f32.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::DLTIDialect", "::mlir::gpu::GPUDialect", "::mlir::LLVM::LLVMDialect",
