@@ -42,14 +42,15 @@ private:
   void place();
   void allocate();
   bool load();
+  bool loadRound(LaneIndex first, bool surely);
   Value imageAt(LaneIndex number);
   bool reaches(const WindowDim &dim, const Extent &image);
   bool column(LaneIndex number);
   Lanes positions(const Lanes &local, int64_t row, Value &inside);
   bool start(const Lanes &local);
   bool addPoints(const Lanes &local);
-  SmallVector<Value> addPoint(const Lanes &local, ArrayRef<LaneIndex> points,
-                              ArrayRef<Value> sums);
+  Value addPoint(const Lanes &local, int64_t row, ArrayRef<LaneIndex> points,
+                 Value before);
   Value held(LaneIndex place);
   bool store(const Lanes &local, int64_t row, Value sum);
   Lanes resultIndices(const Lanes &loops);
@@ -66,6 +67,7 @@ private:
   SmallVector<Extent> extents; ///< of the loops
   Lanes starts;                ///< of the block, by loop
   SmallVector<int64_t> pitch;  ///< of what is held, by dimension of the image
+  int64_t size = 0;            ///< elements that are held
   Value shared;
   Value insideTile;                  ///< the thread has a column; nothing: all
   LaneIndex base;                    ///< of the thread's first window
@@ -101,9 +103,9 @@ void Windows::allocate() {
   Type element = getElementTypeOrSelf(op->getOperand(tile.image).getType());
   auto space = gpu::AddressSpaceAttr::get(builder.getContext(),
                                           gpu::AddressSpace::Workgroup);
+  size = pitch.front() * extents.front();
   shared = frame.kernel.addWorkgroupAttribution(
-      MemRefType::get({pitch.front() * extents.front()}, element,
-                      MemRefLayoutAttrInterface(), space),
+      MemRefType::get({size}, element, MemRefLayoutAttrInterface(), space),
       loc);
 }
 
@@ -139,44 +141,39 @@ Value Windows::imageAt(LaneIndex number) {
   return elements.at(image, indices);
 }
 
+/// Elements of the block by the number of the first thread's, one each.
+bool Windows::loadRound(LaneIndex first, bool surely) {
+  LaneIndex number = math.add(first, thread), count = math.constant(size);
+  Value value = imageAt(
+      surely ? number : math.min(number, math.sub(count, math.constant(1))));
+  if (!value)
+    return false;
+  OpBuilder::InsertionGuard guard(builder);
+  if (!surely) {
+    auto branch = scf::IfOp::create(builder, loc, math.less(number, count),
+                                    /*withElseRegion=*/false);
+    builder.setInsertionPointToStart(branch.thenBlock());
+  }
+  memref::StoreOp::create(builder, loc, value, shared, number.base);
+  return true;
+}
+
 bool Windows::load() {
   constexpr int64_t most = 12; // loads in flight of a thread
-  int64_t count = pitch.front() * tile.held().front(),
-          rounds = llvm::divideCeil(count, threads);
-  LaneIndex last = math.constant(count - 1);
-  auto put = [&](Value value, LaneIndex number, bool surely) {
-    OpBuilder::InsertionGuard guard(builder);
-    if (!surely) {
-      auto branch = scf::IfOp::create(builder, loc,
-                                      math.less(number, math.constant(count)),
-                                      /*withElseRegion=*/false);
-      builder.setInsertionPointToStart(branch.thenBlock());
-    }
-    memref::StoreOp::create(builder, loc, value, shared, number.base);
-  };
+  int64_t rounds = llvm::divideCeil(size, threads);
   if (rounds > most) {
     elements.loops({{rounds, nullptr}}, {},
                    [&](ArrayRef<LaneIndex> round, ArrayRef<Value>) {
-                     LaneIndex number = math.add(
-                         math.scale(round[0], {threads, nullptr}), thread);
-                     Value value = imageAt(math.min(number, last));
-                     if (value)
-                       put(value, number, count % threads == 0);
+                     loadRound(math.scale(round[0], {threads, nullptr}),
+                               size % threads == 0);
                      return SmallVector<Value>();
                    });
     return !elements.failedOp;
   }
-  SmallVector<std::pair<Value, LaneIndex>> loaded;
-  for (int64_t round = 0; round < rounds; ++round) {
-    LaneIndex number = math.add(thread, math.constant(round * threads));
-    bool surely = (round + 1) * threads <= count;
-    Value value = imageAt(surely ? number : math.min(number, last));
-    if (!value)
+  for (int64_t round = 0; round < rounds; ++round)
+    if (!loadRound(math.constant(round * threads),
+                   (round + 1) * threads <= size))
       return false;
-    loaded.push_back({value, number});
-  }
-  for (auto [round, one] : llvm::enumerate(loaded))
-    put(one.first, one.second, int64_t(round + 1) * threads <= count);
   return true;
 }
 
@@ -232,49 +229,39 @@ Value Windows::held(LaneIndex place) {
   return value;
 }
 
-/// The sums of the column after one point of the filter.
-SmallVector<Value> Windows::addPoint(const Lanes &local,
-                                     ArrayRef<LaneIndex> points,
-                                     ArrayRef<Value> before) {
-  SmallVector<Value> after;
-  for (int64_t row = 0; row < tile.strip; ++row) {
-    Value inside;
-    Lanes loops = positions(local, row, inside);
-    LaneIndex on = math.constant(0);
-    for (auto [dim, step] : llvm::zip_equal(tile.dims, pitch)) {
-      if (dim.loop == tile.stripLoop)
-        on = math.add(on, math.constant(row * dim.stride * step));
-      if (!dim.filter)
-        continue;
-      loops[*dim.filter] = points[*dim.filter];
-      on = math.add(
-          on, math.scale(points[*dim.filter], {dim.dilation * step, nullptr}));
-    }
-    auto sources = elements.operandsAt(op, loops);
-    if (!sources)
-      return {};
-    SmallVector<Value> values;
-    for (auto [number, source] : llvm::enumerate(*sources)) {
-      Value operand = op->getOperand(number);
-      if (number == tile.image)
-        values.push_back(held(math.add(base, on)));
-      else if (int64_t(number) >= op.getNumDpsInputs())
-        values.push_back(before[row]);
-      else if (source)
-        values.push_back(elements.at(source->tensor, source->indices));
-      else
-        values.push_back(isa<ShapedType>(operand.getType())
-                             ? nullptr
-                             : elements.scalar(operand));
-    }
-    if (elements.failedOp)
-      return {};
-    SmallVector<Value> results = elements.inlineBody(op, values, loops);
-    if (results.empty())
-      return {};
-    after.push_back(results.front());
+/// The sum of a row of the column, `before`, after one point of the filter.
+Value Windows::addPoint(const Lanes &local, int64_t row,
+                        ArrayRef<LaneIndex> points, Value before) {
+  Value inside;
+  Lanes loops = positions(local, row, inside);
+  LaneIndex on = math.constant(0);
+  for (auto [dim, step] : llvm::zip_equal(tile.dims, pitch)) {
+    if (dim.loop == tile.stripLoop)
+      on = math.add(on, math.constant(row * dim.stride * step));
+    if (!dim.filter)
+      continue;
+    loops[*dim.filter] = points[*dim.filter];
+    on = math.add(
+        on, math.scale(points[*dim.filter], {dim.dilation * step, nullptr}));
   }
-  return after;
+  auto sources = elements.operandsAt(op, loops);
+  if (!sources)
+    return nullptr;
+  SmallVector<Value> values(op->getNumOperands());
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    unsigned number = input->getOperandNumber();
+    if (const std::optional<ElementSource> &source = (*sources)[number];
+        source && number != tile.image)
+      values[number] = elements.at(source->tensor, source->indices);
+    else if (!isa<ShapedType>(input->get().getType()))
+      values[number] = elements.scalar(input->get());
+  }
+  values[tile.image] = held(math.add(base, on));
+  values.back() = before;
+  if (elements.failedOp)
+    return nullptr;
+  SmallVector<Value> results = elements.inlineBody(op, values, loops);
+  return results.empty() ? nullptr : results.front();
 }
 
 /// All points of the filter: as code for each if they are few, else by loops.
@@ -291,7 +278,13 @@ bool Windows::addPoints(const Lanes &local) {
   auto at = [&](ArrayRef<LaneIndex> indices, ArrayRef<Value> before) {
     for (auto [loop, index] : llvm::zip_equal(filters, indices))
       points[loop] = index;
-    return addPoint(local, points, before);
+    SmallVector<Value> after;
+    for (auto [row, sum] : llvm::enumerate(before)) {
+      after.push_back(addPoint(local, row, points, sum));
+      if (!after.back())
+        return SmallVector<Value>();
+    }
+    return after;
   };
   read.clear();
   if (tile.taps() * tile.strip > most) {
