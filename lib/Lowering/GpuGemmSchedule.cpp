@@ -22,8 +22,7 @@ Value GemmSchedule::both(Value a, Value b) {
   return a && b ? arith::AndIOp::create(builder, loc, a, b) : a ? a : b;
 }
 
-/// How many tiles of `tile` there are.
-static Extent tilesOf(IndexMath &math, const Extent &all, int64_t tile) {
+Extent fuse::tilesOf(IndexMath &math, const Extent &all, int64_t tile) {
   if (all.isStatic())
     return {int64_t(llvm::divideCeil(all.size, tile)), nullptr};
   LaneIndex up = math.add(math.of(all), math.constant(tile - 1));

@@ -164,6 +164,9 @@ public:
   bool rows(std::string &why) {
     return emitRows(frame(), GpuTile::of(source), why);
   }
+  bool window(std::string &why) {
+    return emitWindow(frame(), GpuTile::of(source), why);
+  }
   bool transposed(std::string &) {
     return emitTransposed(frame(), GpuTile::of(source));
   }
@@ -325,11 +328,11 @@ static SmallVector<Schedule> schedulesOf(func::FuncOp source,
   if (products)
     return {&KernelMaker::gemm, &KernelMaker::rows};
   // A thread reads few elements of a window: a team would have nothing to do.
-  if (reduces && !slides)
+  if (slides)
+    return {&KernelMaker::window};
+  if (reduces)
     return rowsOnly();
-  if (!slides)
-    return {&KernelMaker::transposed};
-  return {};
+  return {&KernelMaker::transposed};
 }
 
 /// Deletes a kernel that was not finished, with its shared memory.
@@ -435,16 +438,16 @@ struct GpuKernelsPass : fuse::impl::GpuKernelsBase<GpuKernelsPass> {
     return makeScheduled(copy, module, 0, why);
   }
 
-  /// What no plan has chosen: that of a contraction alone, or of a part. Other
-  /// schedules have a default.
+  /// What no plan has chosen: that of a contraction or window alone, or of a
+  /// part. Other schedules have a default.
   void chooseTile(func::FuncOp source, const Device &device) {
-    bool multiplies = source
-                          .walk([](linalg::LinalgOp op) {
-                            return isHeavy(roleOf(op)) ? WalkResult::interrupt()
-                                                       : WalkResult::advance();
-                          })
-                          .wasInterrupted();
-    if (!multiplies || source->hasAttr(names::kTile))
+    auto isTiled = [](linalg::LinalgOp op) {
+      Role role = roleOf(op);
+      return isHeavy(role) || role == Role::Window || role == Role::Depthwise
+                 ? WalkResult::interrupt()
+                 : WalkResult::advance();
+    };
+    if (!source.walk(isTiled).wasInterrupted() || source->hasAttr(names::kTile))
       return;
     if (std::optional<Tile> tile = bestTileOf(source, device))
       source->setAttr(names::kTile,

@@ -77,6 +77,14 @@ bool emitTransposed(GpuFrame &frame, const GpuTile &tile);
 /// nothing of the kernel may be used then.
 bool emitRows(GpuFrame &frame, const GpuTile &tile, std::string &why);
 
+/// A block for a part of the results of a window, whose elements of the image
+/// it holds in shared memory. False if it does not, with the reason in `why`
+/// where that is none of the kernel's nature.
+bool emitWindow(GpuFrame &frame, const GpuTile &tile, std::string &why);
+
+/// How many tiles of `tile` there are in `all`.
+Extent tilesOf(IndexMath &math, const Extent &all, int64_t tile);
+
 /// Lanes of an access of 16 bytes of the widest argument, fewer where
 /// `innermost` is no multiple.
 unsigned lanesOf(mlir::func::FuncOp source, const Extent &innermost);

@@ -19,6 +19,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "GpuMerge.h"
 #include "KernelExtents.h"
 #include "fuse/Analysis/Footprint.h"
 #include "fuse/Analysis/Operators.h"
@@ -242,6 +243,8 @@ LogicalResult OutlineKernelsPass::replace(fuse::KernelOp kernel) {
     call = func::CallOp::create(
         builder, kernel.getLoc(), function,
         llvm::to_vector(llvm::concat<Value>(inputs, destinations)));
+  if (auto together = kernel->getAttr(fuse::kTogetherAttr); together && launch)
+    call->setAttr(fuse::kTogetherAttr, together);
   kernel->replaceAllUsesWith(call->getResults());
   kernel.erase();
   return success();

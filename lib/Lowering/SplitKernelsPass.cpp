@@ -16,14 +16,14 @@
 //           y = fuse.kernel "contraction" (d, w) { y = conv }
 //
 // For a machine on which a launch is a call, and where the caches are shared by
-// what runs one after the other.
+// what runs one after the other. Siblings have the same number in
+// `fuse.together`: fuse-gpu-siblings makes one launch of them.
 //
 //===----------------------------------------------------------------------===//
 
-#include "fuse/Dialect/FuseDialect.h"
+#include "GpuMerge.h"
 #include "fuse/Kernel/KernelClass.h"
 #include "fuse/Kernel/Softmax.h"
-#include "fuse/Lowering/Passes.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/EquivalenceClasses.h"
 
@@ -189,7 +189,7 @@ static SmallVector<Results> siblingsOf(fuse::KernelOp kernel) {
   return siblings;
 }
 
-static void splitSiblings(fuse::KernelOp kernel,
+static void splitSiblings(fuse::KernelOp kernel, int64_t number,
                           SmallVectorImpl<fuse::KernelOp> &parts) {
   for (const Results &results : siblingsOf(kernel)) {
     SmallVector<Value> values;
@@ -197,6 +197,7 @@ static void splitSiblings(fuse::KernelOp kernel,
       values.push_back(yieldedBy(kernel)[result]);
     IRMapping none;
     fuse::KernelOp part = extract(kernel, values, none);
+    part->setAttr(fuse::kTogetherAttr, Builder(part).getI64IntegerAttr(number));
     for (auto [result, value] : llvm::zip_equal(results, part.getOutputs()))
       kernel.getOutputs()[result].replaceAllUsesWith(value);
     parts.push_back(part);
@@ -282,8 +283,8 @@ struct SplitKernelsPass : fuse::impl::SplitKernelsBase<SplitKernelsPass> {
       else
         chains.push_back(kernel);
     });
-    for (fuse::KernelOp kernel : siblings)
-      splitSiblings(kernel, chains);
+    for (auto [number, kernel] : llvm::enumerate(siblings))
+      splitSiblings(kernel, number, chains);
     for (fuse::KernelOp kernel : chains)
       if (kernel.getKernelClass() == fuse::chainClassName())
         splitChain(kernel);
