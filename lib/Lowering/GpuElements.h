@@ -89,6 +89,10 @@ public:
                                            llvm::ArrayRef<LaneIndex>)>;
   Reduce reduce;
 
+  /// Says how elements of tensors that are on chip are read.
+  using Held = std::function<mlir::Value(llvm::ArrayRef<LaneIndex>)>;
+  llvm::DenseMap<mlir::Value, Held> held;
+
   /// What is made in a region is not used after it.
   void enter();
   void leave();

@@ -22,8 +22,7 @@ Value GemmSchedule::both(Value a, Value b) {
   return a && b ? arith::AndIOp::create(builder, loc, a, b) : a ? a : b;
 }
 
-/// How many tiles of `tile` there are.
-static Extent tilesOf(IndexMath &math, const Extent &all, int64_t tile) {
+Extent GemmSchedule::tilesOf(const Extent &all, int64_t tile) {
   if (all.isStatic())
     return {int64_t(llvm::divideCeil(all.size, tile)), nullptr};
   LaneIndex up = math.add(math.of(all), math.constant(tile - 1));
@@ -31,10 +30,9 @@ static Extent tilesOf(IndexMath &math, const Extent &all, int64_t tile) {
 }
 
 void GemmSchedule::place() {
-  SmallVector<Extent> grid = {
-      math.product(gemm.batch.extents),
-      tilesOf(math, math.product(gemm.y.extents), tileY),
-      tilesOf(math, math.product(gemm.x.extents), tileX)};
+  SmallVector<Extent> grid = {math.product(gemm.batch.extents),
+                              tilesOf(math.product(gemm.y.extents), tileY),
+                              tilesOf(math.product(gemm.x.extents), tileX)};
   Lanes at = *math.delinearize({frame.blockId(), 0, 1}, grid);
   batch = *math.delinearize(at[0], gemm.batch.extents);
   startY = math.scale(at[1], {tileY, nullptr});
@@ -51,7 +49,7 @@ void GemmSchedule::place() {
 }
 
 Extent GemmSchedule::rounds() {
-  return tilesOf(math, math.product(gemm.k.extents), tileK);
+  return tilesOf(math.product(gemm.k.extents), tileK);
 }
 
 //===----------------------------------------------------------------------===//
@@ -210,9 +208,7 @@ std::optional<Lanes> GemmSchedule::loopsAt(LaneIndex y, LaneIndex x) {
   return loops;
 }
 
-/// Indices of the result, whose map does not name the loops of the sum.
-static std::optional<Lanes> resultIndices(IndexMath &math, const GpuGemm &gemm,
-                                          Lanes loops) {
+std::optional<Lanes> GemmSchedule::resultIndices(Lanes loops) {
   for (LaneIndex &index : loops)
     if (!index.base)
       index = math.constant(0);
@@ -228,7 +224,7 @@ Value GemmSchedule::startOf(LaneIndex y, LaneIndex x, int64_t width) {
     LaneIndex column = math.add(math.add(startX, x), math.constant(lane));
     column = within(gemm.x, tileX, column, 1, inside);
     std::optional<Lanes> loops = loopsAt(row, column);
-    std::optional<Lanes> indices = resultIndices(math, gemm, *loops);
+    std::optional<Lanes> indices = resultIndices(*loops);
     Value value = indices ? elements.at(init, *indices) : nullptr;
     if (!value)
       return nullptr;
@@ -264,7 +260,7 @@ Value GemmSchedule::sumAt(ArrayRef<LaneIndex> loops) {
 }
 
 bool GemmSchedule::store(const GpuOutput &output, Value condition) {
-  std::optional<Lanes> own = resultIndices(math, gemm, current), indices;
+  std::optional<Lanes> own = resultIndices(current), indices;
   if (own)
     indices =
         forwardIndices(elements, gemm.op->getResult(0), output.value, *own);
@@ -278,6 +274,17 @@ bool GemmSchedule::store(const GpuOutput &output, Value condition) {
   return true;
 }
 
+bool GemmSchedule::storeSums(const Lanes &loops, Value inside, Value sums) {
+  current = loops;
+  currentValue = sums;
+  elements.enter();
+  bool fine = llvm::all_of(frame.outputs, [&](const GpuOutput &output) {
+    return store(output, inside);
+  });
+  elements.leave();
+  return fine;
+}
+
 bool GemmSchedule::finish(LaneIndex y, LaneIndex x, int64_t width, Value sum) {
   Extent innermost = innermostOf(gemm.x.extents);
   bool wide = width > 1 && innermost.isStatic() && innermost.size % width == 0;
@@ -288,19 +295,11 @@ bool GemmSchedule::finish(LaneIndex y, LaneIndex x, int64_t width, Value sum) {
     LaneIndex column = math.add(math.add(startX, x), math.constant(lane));
     column = within(gemm.x, tileX, column, math.lanes, inside);
     column.step = wide ? 1 : 0;
-    currentValue =
-        wide || width == 1
-            ? sum
-            : Value(vector::ExtractOp::create(builder, loc, sum, lane));
-    elements.enter();
+    Value own = wide || width == 1
+                    ? sum
+                    : Value(vector::ExtractOp::create(builder, loc, sum, lane));
     std::optional<Lanes> loops = loopsAt(row, column);
-    bool fine = loops.has_value();
-    if (fine)
-      current = *loops;
-    for (const GpuOutput &output : frame.outputs)
-      fine = fine && store(output, inside);
-    elements.leave();
-    if (!fine)
+    if (!loops || !storeSums(*loops, inside, own))
       return false;
   }
   return true;

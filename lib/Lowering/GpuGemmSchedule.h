@@ -62,6 +62,16 @@ protected:
   /// Computes the results from the `width` sums at y and x of the tile and
   /// stores them. False where there is no code for it.
   bool finish(LaneIndex y, LaneIndex x, int64_t width, mlir::Value sum);
+  /// The same for sums at a point of the loops, where `inside` holds.
+  bool storeSums(const Lanes &loops, mlir::Value inside, mlir::Value sums);
+  /// A sum that `storeSums` is at; nothing for another one.
+  mlir::Value sumAt(llvm::ArrayRef<LaneIndex> loops);
+  /// Indices of the result, whose map does not name the loops of the sum.
+  std::optional<Lanes> resultIndices(Lanes loops);
+  /// Both conditions; nothing is true.
+  mlir::Value both(mlir::Value a, mlir::Value b);
+  /// How many tiles of `tile` there are.
+  Extent tilesOf(const Extent &all, int64_t tile);
 
   /// True if neighbours along `loop` are neighbours in memory, `lanes` at a
   /// time.
@@ -88,9 +98,7 @@ private:
   LaneIndex within(const GemmDim &dim, int64_t tile, LaneIndex position,
                    unsigned lanes, mlir::Value &inside);
   std::optional<Lanes> loopsAt(LaneIndex y, LaneIndex x);
-  mlir::Value sumAt(llvm::ArrayRef<LaneIndex> loops);
   bool store(const GpuOutput &output, mlir::Value condition);
-  mlir::Value both(mlir::Value a, mlir::Value b);
 
   Lanes current;            ///< loops of the sums that the epilogue is at
   mlir::Value currentValue; ///< those sums

@@ -15,7 +15,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "GpuGemm.h"
+#include "GpuChain.h"
 #include "LoopNest.h"
 #include "fuse/Analysis/Operators.h"
 #include "fuse/Device/Chip.h"
@@ -149,11 +149,18 @@ static Value stripReshapes(Value value) {
 }
 
 namespace {
+/// What code may use.
+struct Target {
+  bool tensorCores;
+  double shared; ///< bytes of a block
+};
+
 /// Makes one kernel. Deleted before it is done if a schedule does not hold it.
 class KernelMaker {
 public:
-  KernelMaker(func::FuncOp source, gpu::GPUModuleOp module)
-      : source(source), builder(source.getContext()),
+  KernelMaker(func::FuncOp source, gpu::GPUModuleOp module,
+              const Target &target)
+      : source(source), target(target), builder(source.getContext()),
         elements(builder, source.getLoc()) {
     builder.setInsertionPointToEnd(module.getBody());
     create();
@@ -174,6 +181,9 @@ public:
     std::string why;
     return emitTensorCoreGemm(frame(), GpuTile::of(source), why);
   }
+  bool chain(std::string &why) {
+    return emitChain(frame(), target.shared, why);
+  }
   void finish() {
     gpu::ReturnOp::create(builder, source.getLoc());
     for (NamedAttribute attr : source->getDiscardableAttrs())
@@ -181,6 +191,7 @@ public:
   }
 
   func::FuncOp source;
+  const Target &target;
   gpu::GPUFuncOp kernel;
   OpBuilder builder;
   Elements elements;
@@ -295,7 +306,10 @@ static SmallVector<Schedule> rowsOnly() { return {&KernelMaker::rows}; }
 
 /// The schedules for what `source` computes, the best first.
 static SmallVector<Schedule> schedulesOf(func::FuncOp source,
-                                         bool tensorCores) {
+                                         const Target &target) {
+  auto kernelClass = source->getAttrOfType<StringAttr>(kKernelClassAttr);
+  if (kernelClass && kernelClass.getValue() == chainClassName())
+    return {&KernelMaker::chain};
   bool reduces = false, slides = false, multiplies = false;
   source.walk([&](linalg::LinalgOp op) {
     Role role = roleOf(op);
@@ -303,7 +317,7 @@ static SmallVector<Schedule> schedulesOf(func::FuncOp source,
     slides |= role == Role::Window || role == Role::Depthwise;
     multiplies |= isHeavy(role);
   });
-  if (multiplies && tensorCores)
+  if (multiplies && target.tensorCores)
     return {&KernelMaker::tensorCoreGemm, &KernelMaker::gemm,
             &KernelMaker::rows};
   if (multiplies)
@@ -328,10 +342,10 @@ static void discard(KernelMaker &maker, gpu::GPUModuleOp module) {
 /// The kernel by the first schedule that holds it; else nothing, and why the
 /// first one does not.
 static gpu::GPUFuncOp makeScheduled(func::FuncOp source,
-                                    gpu::GPUModuleOp module, bool tensorCores,
-                                    std::string &why) {
-  for (Schedule schedule : schedulesOf(source, tensorCores)) {
-    KernelMaker maker(source, module);
+                                    gpu::GPUModuleOp module,
+                                    const Target &target, std::string &why) {
+  for (Schedule schedule : schedulesOf(source, target)) {
+    KernelMaker maker(source, module, target);
     std::string reason;
     if ((maker.*schedule)(reason)) {
       maker.finish();
@@ -344,12 +358,12 @@ static gpu::GPUFuncOp makeScheduled(func::FuncOp source,
 }
 
 static gpu::GPUFuncOp makeKernel(func::FuncOp source, gpu::GPUModuleOp module,
-                                 bool tensorCores) {
+                                 const Target &target) {
   source.walk(allowReordering);
   std::string why;
-  if (gpu::GPUFuncOp kernel = makeScheduled(source, module, tensorCores, why))
+  if (gpu::GPUFuncOp kernel = makeScheduled(source, module, target, why))
     return kernel;
-  KernelMaker maker(source, module);
+  KernelMaker maker(source, module, target);
   if (maker.pointwise() && !maker.elements.failedOp) {
     maker.finish();
     if (!why.empty())
@@ -402,8 +416,9 @@ struct GpuKernelsPass : fuse::impl::GpuKernelsBase<GpuKernelsPass> {
 
   /// A row kernel of `source` with its f64 islands in f32, where the sums of a
   /// thread are short: they need no compensation. Nothing if there is none.
-  gpu::GPUFuncOp makeRelaxed(func::FuncOp source, gpu::GPUModuleOp module) {
-    if (numerics != "relaxed" || schedulesOf(source, false) != rowsOnly())
+  gpu::GPUFuncOp makeRelaxed(func::FuncOp source, gpu::GPUModuleOp module,
+                             const Target &target) {
+    if (numerics != "relaxed" || schedulesOf(source, target) != rowsOnly())
       return nullptr;
     func::FuncOp copy = source.clone();
     getOperation().push_back(copy);
@@ -416,7 +431,7 @@ struct GpuKernelsPass : fuse::impl::GpuKernelsBase<GpuKernelsPass> {
       return nullptr;
     copy.walk(allowReordering);
     std::string why;
-    return makeScheduled(copy, module, false, why);
+    return makeScheduled(copy, module, target, why);
   }
 
   /// What no plan has chosen: that of a contraction alone, or of a part. Other
@@ -442,8 +457,6 @@ struct GpuKernelsPass : fuse::impl::GpuKernelsBase<GpuKernelsPass> {
         sources.push_back(function);
     if (sources.empty())
       return;
-    // The first with mma.m16n8k16 and cp.async ("PTX ISA", Target ISA Notes).
-    bool tensorCores = computeCapability(chip) >= 80;
     gpu::GPUModuleOp module = kernelModule();
     chooseIndexWidth(sources, module);
     llvm::Expected<Device> device = loadDevice(chip);
@@ -451,12 +464,14 @@ struct GpuKernelsPass : fuse::impl::GpuKernelsBase<GpuKernelsPass> {
       getOperation().emitError(llvm::toString(device.takeError()));
       return signalPassFailure();
     }
+    // The first with mma.m16n8k16 and cp.async ("PTX ISA", Target ISA Notes).
+    Target target{computeCapability(chip) >= 80, device->sharedPerBlock};
     for (func::FuncOp source : sources) {
       chooseTile(source, *device);
       if (failed(checkTypes(source)) || failed(simplify(source)) ||
           failed(checkParameters(source)) ||
-          (!makeRelaxed(source, module) &&
-           !makeKernel(source, module, tensorCores)))
+          (!makeRelaxed(source, module, target) &&
+           !makeKernel(source, module, target)))
         return signalPassFailure();
     }
     redirect(sources, module);

@@ -37,8 +37,9 @@ void fuse::buildGpuFunctions(OpPassManager &pm, const GpuOptions &options) {
   pm.addPass(createGpuTarget(target));
   // Arithmetic on whole tensors becomes operators.
   pm.addNestedPass<func::FuncOp>(createConvertElementwiseToLinalgPass());
-  // There is no code for several parts in one launch.
+  // There is no code for other parts in one launch.
   SplitKernelsOptions split;
+  split.chip = options.chip;
   split.attention = true;
   pm.addPass(createSplitKernels(split));
   WrapOpsOptions wrap;

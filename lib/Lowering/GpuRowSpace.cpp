@@ -72,7 +72,8 @@ bool Search::visit(Value tensor, ArrayRef<LaneIndex> indices) {
   if (!seen.insert(key).second)
     return true;
   Operation *op = tensor.getDefiningOp();
-  if (!op || isa<tensor::EmptyOp, tensor::SplatOp>(op) ||
+  if (!op || elements.held.contains(tensor) ||
+      isa<tensor::EmptyOp, tensor::SplatOp>(op) ||
       op->hasTrait<OpTrait::ConstantLike>())
     return true;
   if (auto structured = dyn_cast<linalg::LinalgOp>(op))

@@ -171,6 +171,8 @@ func::FuncOp OutlineKernelsPass::createFunction(fuse::KernelOp kernel) {
   function->setAttr(fuse::kKernelClassAttr, kernel.getKernelClassAttr());
   if (kernel.getTile())
     function->setAttr(fuse::names::kTile, *kernel.getTile());
+  if (Attribute why = kernel->getAttr(fuse::kPartsAttr))
+    function->setAttr(fuse::kPartsAttr, why);
   attachCounts(function, kernel);
   function.getBody().takeBody(kernel.getBody());
   Block &block = function.getBody().front();

@@ -106,14 +106,16 @@ std::vector<KernelReport> fuse::reportsOf(ModuleOp module) {
   module->walk([&](gpu::GPUFuncOp kernel) {
     if (!kernel.isKernel())
       return;
-    KernelReport report{
-        kernel.getName().str(), "", "", {}, kernel.getLoc(), 0, 0, {}, {}};
+    KernelReport report{kernel.getName().str(), "", "", {}, {},
+                        kernel.getLoc(),        0,  0,  {}, {}};
     if (auto attr = kernel->getAttrOfType<StringAttr>(kKernelClassAttr))
       report.kernelClass = attr.str();
     if (auto attr = kernel->getAttrOfType<StringAttr>(kKernelKeyAttr))
       report.key = attr.str();
     if (auto attr = kernel->getAttrOfType<StringAttr>(kPlainAttr))
       report.plain = attr.str();
+    if (auto attr = kernel->getAttrOfType<StringAttr>(kPartsAttr))
+      report.parts = attr.str();
     if (auto attr = kernel->getAttrOfType<IntegerAttr>(kDynamicSharedAttr))
       report.dynamicShared = attr.getInt();
     if (std::optional<ArrayRef<int32_t>> size = kernel.getKnownBlockSize()) {

@@ -58,6 +58,8 @@ static void printKernel(llvm::raw_ostream &out, const KernelReport &report,
     out << llvm::format("%9.0f%%", 100 * *occupancy);
   if (report.plain)
     out << "  plain: " << *report.plain;
+  if (report.parts)
+    out << "  part of a chain: " << *report.parts;
   out << '\n';
 }
 

@@ -34,11 +34,13 @@ def SplitKernels : Pass<"fuse-split-kernels", "::mlir::ModuleOp"> {
     A kernel of class `siblings` becomes one kernel for each of them, of the class that holds it alone, and one of class `chain`
     a kernel for the window or pooling and one for the contraction behind it. For a CPU, where a launch is a call and what one part
     leaves in the cache the next one finds there. With `attention`, one of class `attention` becomes its first contraction, the
-    softmax and its second contraction.
+    softmax and its second contraction. With `chip`, a chain stays whole where there is code for it in one launch on that chip;
+    the parts of others say why not (`fuse.parts`).
   }];
   let dependentDialects = ["::fuse::FuseDialect"];
   let options = [
     Option<"attention", "attention", "bool", "false", "also attention">,
+    Option<"chip", "chip", "std::string", "\"\"", "sm_80 and so on: keep the chains that are one launch there">,
   ];
 }
 

@@ -49,6 +49,8 @@ struct Prediction {
 struct KernelReport {
   std::string name, kernelClass, key;
   std::optional<std::string> plain; ///< why it has the plain schedule
+  /// Why it is a part of a kernel of the plan, if it is.
+  std::optional<std::string> parts;
   mlir::Location loc;
   int64_t threads = 0;       ///< per block
   int64_t dynamicShared = 0; ///< bytes

@@ -1,0 +1,482 @@
+//===----------------------------------------------------------------------===//
+//
+// Part of the fuse project, under the Apache License v2.0 with LLVM Exceptions.
+// See LICENSE for license information.
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//
+//===----------------------------------------------------------------------===//
+//
+// Chain kernels: blocks, sums of products and results.
+//
+//===----------------------------------------------------------------------===//
+
+#include "GpuChain.h"
+#include "fuse/Lowering/Passes.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/Support/FormatVariadic.h"
+#include <numeric>
+
+using namespace mlir;
+using namespace fuse;
+
+//===----------------------------------------------------------------------===//
+// Blocks
+//===----------------------------------------------------------------------===//
+
+Value ChainSchedule::memory(int64_t offset, Type element, int64_t count) {
+  auto space = gpu::AddressSpaceAttr::get(builder.getContext(),
+                                          gpu::AddressSpace::Workgroup);
+  auto typeOf = [&](int64_t size, Type type) {
+    return MemRefType::get({size}, type, MemRefLayoutAttrInterface(), space);
+  };
+  Value all = gpu::DynamicSharedMemoryOp::create(
+      builder, loc, typeOf(ShapedType::kDynamic, builder.getI8Type()));
+  Value begin = arith::ConstantIndexOp::create(builder, loc, offset);
+  return memref::ViewOp::create(builder, loc, typeOf(count, element), all,
+                                begin, ValueRange());
+}
+
+/// True if the results of neighbouring pixels are neighbours in memory, not
+/// those of neighbouring columns.
+static bool isAlongPixels(const ChainOps &ops, ArrayRef<Extent> extents) {
+  linalg::LinalgOp op = ops.anchor;
+  AffineMap result = op.getMatchingIndexingMap(op.getDpsInitOperand(0));
+  for (AffineExpr expr : llvm::reverse(result.getResults()))
+    if (auto dim = dyn_cast<AffineDimExpr>(expr))
+      if (!(extents[dim.getPosition()] == Extent{1, nullptr}))
+        return llvm::is_contained(ops.m, dim.getPosition());
+  return false;
+}
+
+void ChainSchedule::place() {
+  SmallVector<Extent> grid, columns;
+  AffineExpr blocks = getAffineConstantExpr(1, builder.getContext());
+  auto add = [&](ArrayRef<Extent> all, int64_t size) {
+    grid.push_back(tilesOf(math.product(all), size));
+    blocks = blocks * frame.hostProduct(all).ceilDiv(size);
+  };
+  for (unsigned loop : ops.batch)
+    add(extents[loop], 1);
+  for (auto [loop, size] : llvm::zip_equal(ops.m, tile.m))
+    add(extents[loop], size);
+  for (unsigned loop : ops.n)
+    columns.push_back(extents[loop]);
+  add(columns, blockColumns);
+  Lanes at = *math.delinearize({frame.blockId(), 0, 1}, grid);
+  batch = Lanes(ArrayRef(at).take_front(ops.batch.size()));
+  for (auto [index, size] : llvm::zip_equal(
+           ArrayRef(at).slice(ops.batch.size(), tile.m.size()), tile.m))
+    startM.push_back(math.scale(index, {size, nullptr}));
+  startN = math.scale(at.back(), {blockColumns, nullptr});
+  channel = math.constant(0);
+  thread = {frame.threadId(), 0, 1};
+  alongPixels = isAlongPixels(ops, extents);
+  int64_t fast = alongPixels ? tile.split.threadsM : tile.split.threadsN;
+  LaneIndex inner = *math.rem(thread, {fast, nullptr}),
+            outer = *math.div(thread, {fast, nullptr});
+  threadM = alongPixels ? inner : outer;
+  threadN = alongPixels ? outer : inner;
+  frame.launch(blocks, threads);
+  elements.reduce = [this](linalg::LinalgOp op, unsigned,
+                           ArrayRef<LaneIndex> loops) {
+    return sumOf(op, loops);
+  };
+}
+
+static Type inputType(linalg::LinalgOp op, unsigned input) {
+  return getElementTypeOrSelf(op.getDpsInputOperand(input)->get());
+}
+
+void ChainSchedule::allocate() {
+  rowsMemory = memory(0, inputType(anchor, ops.rows), tile.heldElements());
+  if (!tile.read.empty())
+    readMemory = memory(tile.readOffset(ops), inputType(ops.window, ops.read),
+                        tile.readElements());
+  weightsMemory =
+      memory(tile.weightsOffset(ops), inputType(anchor, 1 - ops.rows),
+             2 * tile.depth * tile.pitch);
+  frame.kernel->setAttr(kDynamicSharedAttr,
+                        builder.getI64IntegerAttr(tile.bytes(ops)));
+}
+
+/// Neighbours that a thread has: as many as an access of 16 bytes of f32.
+static int64_t neighbours(int64_t count) {
+  int64_t result = 4;
+  while (count % result)
+    result /= 2;
+  return result;
+}
+
+LaneIndex ChainSchedule::position(LaneIndex thread, int64_t threads,
+                                  int64_t near, int64_t number) {
+  return math.add(
+      math.scale(thread, {near, nullptr}),
+      math.constant(number / near * threads * near + number % near));
+}
+
+//===----------------------------------------------------------------------===//
+// Weights
+//===----------------------------------------------------------------------===//
+
+/// Rounds of the sum's loops for what the block has on chip.
+SmallVector<Extent> ChainSchedule::heldRounds() const {
+  SmallVector<Extent> rounds;
+  for (unsigned loop : ops.k)
+    rounds.push_back(ops.expand && loop == *ops.channel
+                         ? Extent{tile.chunk, nullptr}
+                         : extents[loop]);
+  return rounds;
+}
+
+/// The weight at the `k`-th round of what is on chip; 0 beyond the channels.
+Value ChainSchedule::weightAt(LaneIndex k, LaneIndex column) {
+  Lanes loops(extents.size(), math.constant(0));
+  Value exists;
+  for (auto [loop, index] : llvm::zip_equal(ops.batch, batch))
+    loops[loop] = index;
+  for (auto [loop, index] :
+       llvm::zip_equal(ops.k, *math.delinearize(k, heldRounds())))
+    loops[loop] = index;
+  if (ops.expand) {
+    LaneIndex &own = loops[*ops.channel];
+    const Extent &all = extents[*ops.channel];
+    own = math.add(channel, own);
+    if (!all.isStatic() || all.size % tile.chunk) {
+      exists = math.less(own, math.of(all));
+      own = math.min(own, math.sub(math.of(all), math.constant(1)));
+    }
+  }
+  Value inside; // what is beyond the columns is multiplied and not stored
+  std::optional<Lanes> columns = columnsAt(column, 1, inside);
+  for (auto [loop, index] : llvm::zip_equal(ops.n, *columns))
+    loops[loop] = index;
+  auto sources = elements.operandsAt(anchor, loops);
+  if (!sources || !(*sources)[1 - ops.rows])
+    return nullptr;
+  const ElementSource &source = *(*sources)[1 - ops.rows];
+  Value value = elements.at(source.tensor, source.indices);
+  if (!value || !exists)
+    return value;
+  Value zero = arith::ConstantOp::create(builder, loc,
+                                         builder.getZeroAttr(value.getType()));
+  return arith::SelectOp::create(builder, loc, exists, value, zero);
+}
+
+/// Copies the weights of `steps` rounds from `k` on to shared memory.
+bool ChainSchedule::stage(LaneIndex half, LaneIndex k, int64_t steps,
+                          LaneIndex column) {
+  AffineMap map =
+      anchor.getMatchingIndexingMap(anchor.getDpsInputOperand(1 - ops.rows));
+  bool alongK =
+      llvm::any_of(ops.k,
+                   [&](unsigned loop) {
+                     return extents[loop].size != 1 &&
+                            map.getResults().back().isFunctionOfDim(loop);
+                   }) ||
+      llvm::none_of(ops.n, [&](unsigned loop) {
+        return map.getResults().back().isFunctionOfDim(loop);
+      });
+  int64_t columns = tile.split.threadsN * tile.split.perN,
+          count = steps * columns, fast = alongK ? steps : columns;
+  for (int64_t first = 0; first < count; first += threads) {
+    LaneIndex item = math.add(thread, math.constant(first));
+    Value inside;
+    if (count - first < threads) {
+      inside = math.less(item, math.constant(count));
+      item = math.min(item, math.constant(count - 1));
+    }
+    LaneIndex inner = *math.rem(item, {fast, nullptr}),
+              outer = *math.div(item, {fast, nullptr}),
+              round = alongK ? inner : outer, line = alongK ? outer : inner;
+    Value value = weightAt(math.add(k, round), math.add(column, line));
+    if (!value)
+      return false;
+    LaneIndex place =
+        math.add(math.scale(half, {tile.depth * tile.pitch, nullptr}),
+                 math.add(math.scale(round, {tile.pitch, nullptr}), line));
+    storeShared(value, weightsMemory, place, inside);
+  }
+  return true;
+}
+
+//===----------------------------------------------------------------------===//
+// Products
+//===----------------------------------------------------------------------===//
+
+/// `width` elements of shared memory from `place` on, which is aligned to as
+/// many.
+SmallVector<Value> ChainSchedule::read(Value memory, LaneIndex place,
+                                       int64_t width) {
+  Type element = cast<MemRefType>(memory.getType()).getElementType();
+  if (width == 1)
+    return {memref::LoadOp::create(builder, loc, memory, place.base)};
+  int64_t bytes = *memoryBytes(element) * width;
+  Value group = vector::LoadOp::create(
+      builder, loc, VectorType::get({width}, element), memory, place.base,
+      /*nontemporal=*/false, llvm::MaybeAlign(std::min<int64_t>(bytes, 16)));
+  SmallVector<Value> values;
+  for (int64_t i = 0; i < width; ++i)
+    values.push_back(vector::ExtractOp::create(builder, loc, group, i));
+  return values;
+}
+
+/// The thread's elements of the rows at the `k`-th round of what is on chip.
+SmallVector<Value> ChainSchedule::rowValues(LaneIndex k) {
+  AffineMap map =
+      anchor.getMatchingIndexingMap(anchor.getDpsInputOperand(ops.rows));
+  SmallVector<Extent> sizes;
+  for (int64_t size : tile.m)
+    sizes.push_back({size, nullptr});
+  auto placeAt = [&](LaneIndex m) -> std::optional<LaneIndex> {
+    Lanes loops(extents.size(), math.constant(0));
+    std::optional<Lanes> pixel = math.delinearize(m, sizes);
+    if (!pixel)
+      return std::nullopt;
+    for (auto [loop, index] : llvm::zip_equal(ops.m, *pixel))
+      loops[loop] = index;
+    for (auto [loop, index] :
+         llvm::zip_equal(ops.k, *math.delinearize(k, heldRounds())))
+      loops[loop] = index;
+    std::optional<Lanes> local = math.apply(map, loops);
+    return local ? placeIn(rows, *local) : std::nullopt;
+  };
+  SmallVector<Value> values;
+  for (int64_t i = 0; i < tile.split.perM; i += nearM) {
+    LaneIndex m = mAt(i);
+    m.step = nearM > 1;
+    math.lanes = nearM;
+    std::optional<LaneIndex> place = placeAt(m);
+    math.lanes = 1;
+    if (place && place->step == 1 && place->multiple % nearM == 0) {
+      place->step = 0;
+      llvm::append_range(values, read(rows.memory, *place, nearM));
+      continue;
+    }
+    for (int64_t j = 0; j < nearM; ++j)
+      llvm::append_range(values, read(rows.memory, *placeAt(mAt(i + j)), 1));
+  }
+  return values;
+}
+
+SmallVector<Value> ChainSchedule::weightValues(LaneIndex half, int64_t step) {
+  SmallVector<Value> values;
+  LaneIndex line =
+      math.add(math.scale(half, {tile.depth * tile.pitch, nullptr}),
+               math.constant(step * tile.pitch));
+  for (int64_t j = 0; j < tile.split.perN; j += nearN)
+    llvm::append_range(values,
+                       read(weightsMemory, math.add(line, nAt(j)), nearN));
+  return values;
+}
+
+/// Adds the products of `steps` rounds from `k` on.
+SmallVector<Value> ChainSchedule::multiply(LaneIndex half, LaneIndex k,
+                                           int64_t steps,
+                                           ArrayRef<Value> sums) {
+  SmallVector<Value> result(sums);
+  for (int64_t step = 0; step < steps; ++step) {
+    SmallVector<Value> left = rowValues(math.add(k, math.constant(step))),
+                       right = weightValues(half, step);
+    for (int64_t i = 0; i < tile.split.perM; ++i)
+      for (int64_t j = 0; j < tile.split.perN; ++j) {
+        Value &sum = result[i * tile.split.perN + j];
+        SmallVector<Value> values{left[i], right[j], sum};
+        if (ops.rows == 1)
+          std::swap(values[0], values[1]);
+        SmallVector<Value> next = elements.inlineBody(anchor, values, {});
+        if (next.empty())
+          return {};
+        sum = next.front();
+      }
+  }
+  return result;
+}
+
+/// Adds the products of all that is on chip.
+SmallVector<Value> ChainSchedule::multiplyAll(LaneIndex column,
+                                              ArrayRef<Value> sums) {
+  int64_t all = math.product(heldRounds()).size, full = all / tile.depth,
+          rest = all % tile.depth;
+  auto round = [&](LaneIndex number, int64_t steps, ArrayRef<Value> values) {
+    LaneIndex half = *math.rem(number, {2, nullptr}),
+              k = math.scale(number, {tile.depth, nullptr});
+    if (!stage(half, k, steps, column))
+      return SmallVector<Value>();
+    gpu::BarrierOp::create(builder, loc);
+    return multiply(half, k, steps, values);
+  };
+  SmallVector<Value> values(sums);
+  if (full)
+    values = elements.loops({Extent{full, nullptr}}, values,
+                            [&](ArrayRef<LaneIndex> at, ArrayRef<Value> own) {
+                              return round(at[0], tile.depth, own);
+                            });
+  if (rest && !values.empty())
+    values = round(math.constant(full), rest, values);
+  return elements.failedOp ? SmallVector<Value>() : values;
+}
+
+//===----------------------------------------------------------------------===//
+// Results
+//===----------------------------------------------------------------------===//
+
+/// Loops of the columns at `column` of the block, `lanes` of them, within them;
+/// `inside` says whether they were.
+std::optional<Lanes> ChainSchedule::columnsAt(LaneIndex column, int64_t lanes,
+                                              Value &inside) {
+  SmallVector<Extent> all;
+  for (unsigned loop : ops.n)
+    all.push_back(extents[loop]);
+  Extent total = math.product(all);
+  LaneIndex index = math.add(startN, column);
+  bool surely = total.isStatic() && total.size % blockColumns == 0 &&
+                blockColumns % (tile.split.threadsN * tile.split.perN) == 0;
+  if (!surely) {
+    inside = both(inside, math.less(index, math.of(total)));
+    index = math.min(index, math.sub(math.of(total), math.constant(lanes)));
+  }
+  return math.delinearize(index, all);
+}
+
+/// Loops of the last contraction at `m` and `n` of the block, `lanes` together;
+/// positions that do not exist become ones that do.
+std::optional<Lanes> ChainSchedule::pointAt(LaneIndex m, LaneIndex n,
+                                            int64_t lanes, Value &inside) {
+  Lanes loops(extents.size(), LaneIndex{});
+  SmallVector<Extent> sizes;
+  for (int64_t size : tile.m)
+    sizes.push_back({size, nullptr});
+  std::optional<Lanes> pixel = math.delinearize(m, sizes);
+  std::optional<Lanes> columns = columnsAt(n, n.step ? lanes : 1, inside);
+  if (!pixel || !columns)
+    return std::nullopt;
+  for (auto [loop, index] : llvm::zip_equal(ops.batch, batch))
+    loops[loop] = index;
+  for (auto [loop, index] : llvm::zip_equal(ops.n, *columns))
+    loops[loop] = index;
+  for (auto [loop, index, start, size] :
+       llvm::zip_equal(ops.m, *pixel, startM, tile.m)) {
+    const Extent &all = extents[loop];
+    loops[loop] = math.add(start, index);
+    if (all.isStatic() && all.size % size == 0)
+      continue;
+    inside = both(inside, math.less(loops[loop], math.of(all)));
+    loops[loop] =
+        math.min(loops[loop],
+                 math.sub(math.of(all), math.constant(index.step ? lanes : 1)));
+  }
+  return loops;
+}
+
+/// What the sums start from.
+SmallVector<Value> ChainSchedule::start(LaneIndex column) {
+  Value init = anchor.getDpsInitOperand(0)->get(), inside;
+  SmallVector<Value> sums;
+  for (int64_t i = 0; i < tile.split.perM; ++i)
+    for (int64_t j = 0; j < tile.split.perN; ++j) {
+      std::optional<Lanes> loops =
+          pointAt(mAt(i), math.add(column, nAt(j)), 1, inside);
+      std::optional<Lanes> indices = resultIndices(*loops);
+      sums.push_back(indices ? elements.at(init, *indices) : nullptr);
+      if (!sums.back())
+        return {};
+    }
+  return sums;
+}
+
+/// Neighbours among the sums of a thread that are stored together.
+int64_t ChainSchedule::storedTogether() const {
+  const SmallVector<unsigned> &loops = alongPixels ? ops.m : ops.n;
+  const Extent &innermost = extents[loops.back()];
+  int64_t near = alongPixels ? nearM : nearN;
+  bool whole = innermost.isStatic() && innermost.size % near == 0 &&
+               (!alongPixels || tile.m.back() % near == 0);
+  return whole ? near : 1;
+}
+
+bool ChainSchedule::storeAll(LaneIndex column, ArrayRef<Value> sums) {
+  int64_t lanes = storedTogether(), perN = tile.split.perN,
+          stepM = alongPixels ? lanes : 1, stepN = alongPixels ? 1 : lanes;
+  bool fine = true;
+  math.lanes = lanes;
+  for (int64_t i = 0; i < tile.split.perM; i += stepM)
+    for (int64_t j = 0; j < perN && fine; j += stepN) {
+      LaneIndex m = mAt(i), n = math.add(column, nAt(j));
+      (alongPixels ? m : n).step = lanes > 1;
+      SmallVector<Value> own;
+      for (int64_t lane = 0; lane < lanes; ++lane)
+        own.push_back(
+            sums[alongPixels ? (i + lane) * perN + j : i * perN + j + lane]);
+      Value value = own.front(), inside;
+      if (lanes > 1)
+        value = vector::FromElementsOp::create(
+            builder, loc, VectorType::get({lanes}, value.getType()), own);
+      std::optional<Lanes> loops = pointAt(m, n, lanes, inside);
+      fine = loops && storeSums(*loops, inside, value);
+    }
+  math.lanes = 1;
+  return fine && !elements.failedOp;
+}
+
+//===----------------------------------------------------------------------===//
+// The kernel
+//===----------------------------------------------------------------------===//
+
+/// All channels are on chip: some columns after the other.
+bool ChainSchedule::sumColumns() {
+  rows = rowsBox();
+  bool fine = fill(rows, /*isContraction=*/false);
+  int64_t pieces = llvm::divideCeil(blockColumns, tile.columns);
+  elements.loops({Extent{pieces, nullptr}}, {},
+                 [&](ArrayRef<LaneIndex> at, ArrayRef<Value>) {
+                   LaneIndex column =
+                       math.scale(at[0], {tile.columns, nullptr});
+                   // The weights of the columns before were read.
+                   gpu::BarrierOp::create(builder, loc);
+                   SmallVector<Value> sums = start(column);
+                   if (!sums.empty())
+                     sums = multiplyAll(column, sums);
+                   fine = fine && !sums.empty() && storeAll(column, sums);
+                   return SmallVector<Value>();
+                 });
+  return fine;
+}
+
+/// Some of the channels after the other, all columns at a time.
+bool ChainSchedule::sumChunks() {
+  LaneIndex none = math.constant(0);
+  SmallVector<Value> sums = start(none);
+  if (sums.empty())
+    return false;
+  auto chunk = [&](ArrayRef<LaneIndex> at, ArrayRef<Value> values) {
+    channel = math.scale(at[0], {tile.chunk, nullptr});
+    rows = rowsBox();
+    Box read;
+    bool fine = true;
+    if (ops.window) {
+      read = readBox();
+      fine = fill(read, /*isContraction=*/true);
+    }
+    // All read the rows of the chunk before.
+    gpu::BarrierOp::create(builder, loc);
+    if (ops.window)
+      hold(read);
+    fine = fine && fill(rows, /*isContraction=*/!ops.window);
+    elements.held.clear();
+    gpu::BarrierOp::create(builder, loc);
+    return fine ? multiplyAll(none, values) : SmallVector<Value>();
+  };
+  sums =
+      elements.loops({tilesOf(extents[*ops.channel], tile.chunk)}, sums, chunk);
+  return !sums.empty() && !elements.failedOp && storeAll(none, sums);
+}
+
+bool ChainSchedule::emit() {
+  place();
+  allocate();
+  nearM = neighbours(tile.split.perM);
+  nearN = neighbours(tile.split.perN);
+  return ops.expand ? sumChunks() : sumColumns();
+}
