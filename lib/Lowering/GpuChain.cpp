@@ -340,15 +340,23 @@ std::optional<Lanes> ChainSchedule::columnsAt(LaneIndex column, int64_t lanes,
   return math.delinearize(index, all);
 }
 
-/// Loops of the last contraction at `m` and `n` of the block, `lanes` together;
-/// positions that do not exist become ones that do.
-std::optional<Lanes> ChainSchedule::pointAt(LaneIndex m, LaneIndex n,
-                                            int64_t lanes, Value &inside) {
+/// Loops of the last contraction at `m` of the block and `n` of the columns
+/// from `column` on, `lanes` together; positions that do not exist become ones
+/// that do.
+std::optional<Lanes> ChainSchedule::pointAt(LaneIndex m, LaneIndex column,
+                                            LaneIndex n, int64_t lanes,
+                                            Value &inside) {
   Lanes loops(extents.size(), LaneIndex{});
   SmallVector<Extent> sizes;
   for (int64_t size : tile.m)
     sizes.push_back({size, nullptr});
   std::optional<Lanes> pixel = math.delinearize(m, sizes);
+  // Threads have more columns than are summed, and those more than the block.
+  if (tile.split.threadsN * tile.split.perN != tile.columns)
+    inside = both(inside, math.less(n, math.constant(tile.columns)));
+  n = math.add(column, n);
+  if (blockColumns % tile.columns)
+    inside = both(inside, math.less(n, math.constant(blockColumns)));
   std::optional<Lanes> columns = columnsAt(n, n.step ? lanes : 1, inside);
   if (!pixel || !columns)
     return std::nullopt;
@@ -376,8 +384,7 @@ SmallVector<Value> ChainSchedule::start(LaneIndex column) {
   SmallVector<Value> sums;
   for (int64_t i = 0; i < tile.split.perM; ++i)
     for (int64_t j = 0; j < tile.split.perN; ++j) {
-      std::optional<Lanes> loops =
-          pointAt(mAt(i), math.add(column, nAt(j)), 1, inside);
+      std::optional<Lanes> loops = pointAt(mAt(i), column, nAt(j), 1, inside);
       std::optional<Lanes> indices = resultIndices(*loops);
       sums.push_back(indices ? elements.at(init, *indices) : nullptr);
       if (!sums.back())
@@ -391,8 +398,10 @@ int64_t ChainSchedule::storedTogether() const {
   const SmallVector<unsigned> &loops = alongPixels ? ops.m : ops.n;
   const Extent &innermost = extents[loops.back()];
   int64_t near = alongPixels ? nearM : nearN;
-  bool whole = innermost.isStatic() && innermost.size % near == 0 &&
-               (!alongPixels || tile.m.back() % near == 0);
+  bool whole =
+      innermost.isStatic() && innermost.size % near == 0 &&
+      (alongPixels ? tile.m.back() % near == 0
+                   : tile.columns % near == 0 && blockColumns % near == 0);
   return whole ? near : 1;
 }
 
@@ -403,7 +412,7 @@ bool ChainSchedule::storeAll(LaneIndex column, ArrayRef<Value> sums) {
   math.lanes = lanes;
   for (int64_t i = 0; i < tile.split.perM; i += stepM)
     for (int64_t j = 0; j < perN && fine; j += stepN) {
-      LaneIndex m = mAt(i), n = math.add(column, nAt(j));
+      LaneIndex m = mAt(i), n = nAt(j);
       (alongPixels ? m : n).step = lanes > 1;
       SmallVector<Value> own;
       for (int64_t lane = 0; lane < lanes; ++lane)
@@ -413,7 +422,7 @@ bool ChainSchedule::storeAll(LaneIndex column, ArrayRef<Value> sums) {
       if (lanes > 1)
         value = vector::FromElementsOp::create(
             builder, loc, VectorType::get({lanes}, value.getType()), own);
-      std::optional<Lanes> loops = pointAt(m, n, lanes, inside);
+      std::optional<Lanes> loops = pointAt(m, column, n, lanes, inside);
       fine = loops && storeSums(*loops, inside, value);
     }
   math.lanes = 1;

@@ -110,8 +110,8 @@ private:
   // Sums and results.
   std::optional<Lanes> columnsAt(LaneIndex column, int64_t lanes,
                                  mlir::Value &inside);
-  std::optional<Lanes> pointAt(LaneIndex m, LaneIndex n, int64_t lanes,
-                               mlir::Value &inside);
+  std::optional<Lanes> pointAt(LaneIndex m, LaneIndex column, LaneIndex n,
+                               int64_t lanes, mlir::Value &inside);
   llvm::SmallVector<mlir::Value> start(LaneIndex column);
   int64_t storedTogether() const;
   bool storeAll(LaneIndex column, llvm::ArrayRef<mlir::Value> sums);
