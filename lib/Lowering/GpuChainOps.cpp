@@ -13,6 +13,7 @@
 #include "GpuChain.h"
 #include "LoopNest.h"
 #include "fuse/Analysis/Operators.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
@@ -58,6 +59,17 @@ static bool isPlainSum(linalg::LinalgOp op) {
          });
 }
 
+/// True if `pad` surrounds what may be empty.
+static bool surroundsUnknown(tensor::PadOp pad) {
+  auto isZero = [](OpFoldResult size) { return isConstantIntValue(size, 0); };
+  for (unsigned dim = 0; dim < pad.getSourceType().getRank(); ++dim)
+    if (pad.getSourceType().isDynamicDim(dim) &&
+        !(isZero(pad.getMixedLowPad()[dim]) &&
+          isZero(pad.getMixedHighPad()[dim])))
+      return true;
+  return false;
+}
+
 /// Nothing if values go from each part to the next one alone.
 static std::optional<std::string> checkFlow(Block &body, const ChainOps &ops) {
   Order order(body, ops);
@@ -72,6 +84,9 @@ static std::optional<std::string> checkFlow(Block &body, const ChainOps &ops) {
                   &op == ops.expand.getOperation();
     if (structured && structured.getNumReductionLoops() && !isPart)
       return "another sum than those of the chain";
+    auto pad = dyn_cast<tensor::PadOp>(op);
+    if (pad && order.isBefore(pad) && surroundsUnknown(pad))
+      return "a border of what may be empty";
     bool isLast = op.hasTrait<OpTrait::IsTerminator>();
     for (Value used : usedValues(&op)) {
       if (isLast && !order.isAfter(used))

@@ -73,6 +73,11 @@ public:
   /// What glue passes on; nothing where lanes would part.
   std::optional<llvm::SmallVector<ElementSource, 2>>
   glueSources(mlir::Operation *glue, llvm::ArrayRef<LaneIndex> indices);
+  /// What a pad's element is read at: an element of its source that exists, and
+  /// `inside`, if it is set, says whether it is that one.
+  std::optional<Lanes> insidePad(mlir::tensor::PadOp pad,
+                                 llvm::ArrayRef<LaneIndex> indices,
+                                 mlir::Value &inside);
   /// The body of `op` on values of its block arguments.
   llvm::SmallVector<mlir::Value> inlineBody(mlir::linalg::LinalgOp op,
                                             llvm::ArrayRef<mlir::Value> values,

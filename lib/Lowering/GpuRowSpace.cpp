@@ -79,6 +79,11 @@ bool Search::visit(Value tensor, ArrayRef<LaneIndex> indices) {
   if (auto structured = dyn_cast<linalg::LinalgOp>(op))
     return visitOperator(structured, cast<OpResult>(tensor).getResultNumber(),
                          indices);
+  if (auto pad = dyn_cast<tensor::PadOp>(op)) {
+    Value inside;
+    std::optional<Lanes> source = elements.insidePad(pad, indices, inside);
+    return source && visit(pad.getSource(), *source);
+  }
   std::optional<SmallVector<ElementSource, 2>> sources =
       elements.glueSources(op, indices);
   return sources && !elements.failedOp &&
