@@ -306,7 +306,7 @@ ChainSplit ChainSplit::of(int64_t m, int64_t n, int64_t threads) {
 }
 
 ChainGroup ChainGroup::of(int64_t channels, int64_t pixels, int64_t threads) {
-  constexpr ChainGroup groups[] = {{8, 4}, {8, 2}, {8, 1},
+  constexpr ChainGroup groups[] = {{4, 4}, {4, 2}, {8, 1},
                                    {4, 1}, {2, 1}, {1, 1}};
   ChainGroup best = groups[5];
   int64_t least = INT64_MAX;
