@@ -28,7 +28,7 @@ using namespace fuse;
 namespace {
 
 /// Pixels of a block, larger first, and columns that are computed at a time.
-constexpr int64_t kPixels[] = {64, 32, 16, 1};
+constexpr int64_t kPixels[] = {128, 64, 32, 16, 4, 1};
 constexpr int64_t kDepth = 8, kThreads = 128;
 
 /// How a loop nest walks over an image: it reads (n - 1) * stride + filter
@@ -212,8 +212,11 @@ public:
     int64_t threads = std::min<int64_t>(kThreads, device.maxThreadsPerBlock);
     SmallVector<Tile> result;
     // All columns in one block evaluate the stage once.
+    SmallVector<int64_t, 2> widths{static_cast<int64_t>(gemm.n)};
+    if (widths.front() > kChainColumns)
+      widths.push_back(kChainColumns);
     for (int64_t pixels : kPixels)
-      for (int64_t columns : {static_cast<int64_t>(gemm.n), kChainColumns})
+      for (int64_t columns : widths)
         result.push_back({{pixels, columns, kDepth}, threads});
     return result;
   }
@@ -291,7 +294,8 @@ private:
     if (device.maxThreadsPerBlock > 1) {
       operands = block.split.perM + block.split.perN;
       if (parts.expand) {
-        // While the first contraction is computed the sums of the last wait.
+        // While the first contraction is computed the sums of the last wait. An
+        // input has an address of 2 registers, and the next one is loaded.
         auto group = ChainGroup::of(
             block.chunk,
             (block.read.empty() ? block.heldElements() : block.readElements()) /
@@ -299,8 +303,9 @@ private:
             tile.threads);
         operands =
             std::max<double>(operands, group.channels * group.pixels +
-                                           group.channels + group.pixels);
+                                           4 * (group.channels + group.pixels));
       }
+      operands += 8; // where the thread is in the box, and in the image
     }
     cost.registers = addressRegisters(device) + std::max(sums + operands, body);
     cost.shared = block.bytes(parts.ops);

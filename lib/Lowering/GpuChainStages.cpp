@@ -157,7 +157,7 @@ Value ChainSchedule::sumOf(linalg::LinalgOp op, ArrayRef<LaneIndex> loops) {
 /// The sums of one operator at several points, in one loop. Nothing where there
 /// is no code for it.
 SmallVector<Value> ChainSchedule::reduce(ArrayRef<RowReduction> needed) {
-  constexpr int64_t unrolled = 16; // rounds
+  constexpr int64_t unrolled = 16; // products
   linalg::LinalgOp op = needed.front().op;
   OpOperand *init = op.getDpsInitOperand(needed.front().result);
   SmallVector<unsigned> dims;
@@ -186,7 +186,7 @@ SmallVector<Value> ChainSchedule::reduce(ArrayRef<RowReduction> needed) {
     return next;
   };
   Extent rounds = math.product(along);
-  if (!rounds.isStatic() || rounds.size > unrolled)
+  if (!rounds.isStatic() || rounds.size * int64_t(needed.size()) > unrolled)
     return elements.loops(along, sums, round);
   for (int64_t i = 0; i < rounds.size && !sums.empty(); ++i)
     sums = round(*math.delinearize(math.constant(i), along), sums);
