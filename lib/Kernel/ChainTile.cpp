@@ -344,7 +344,7 @@ ChainTile::ChainTile(const ChainOps &ops, ArrayRef<int64_t> sizes,
   columns = ops.expand ? sizes[1] : std::min(sizes[1], kChainColumns);
   split = ChainSplit::of(product(m), columns, threads);
   // A line of other banks than the one before, of whole vectors.
-  pitch = llvm::alignTo(split.threadsN * split.perN, 4) + 4;
+  pitch = staged() + 4;
   held = *boxOf(ops.anchor.getMatchingIndexingMap(
                     ops.anchor.getDpsInputOperand(ops.rows)),
                 loops);

@@ -178,8 +178,8 @@ bool ChainSchedule::stage(LaneIndex half, LaneIndex k, int64_t steps,
       llvm::none_of(ops.n, [&](unsigned loop) {
         return map.getResults().back().isFunctionOfDim(loop);
       });
-  int64_t columns = tile.split.threadsN * tile.split.perN,
-          count = steps * columns, fast = alongK ? steps : columns;
+  int64_t columns = tile.staged(), count = steps * columns,
+          fast = alongK ? steps : columns;
   for (int64_t first = 0; first < count; first += threads) {
     LaneIndex item = math.add(thread, math.constant(first));
     Value inside;
@@ -265,9 +265,12 @@ SmallVector<Value> ChainSchedule::weightValues(LaneIndex half, int64_t step) {
   LaneIndex line =
       math.add(math.scale(half, {tile.depth * tile.pitch, nullptr}),
                math.constant(step * tile.pitch));
-  for (int64_t j = 0; j < tile.split.perN; j += nearN)
-    llvm::append_range(values,
-                       read(weightsMemory, math.add(line, nAt(j)), nearN));
+  for (int64_t j = 0; j < tile.split.perN; j += nearN) {
+    LaneIndex n = nAt(j);
+    if (threadColumns() > tile.staged())
+      n = math.min(n, math.constant(tile.staged() - nearN));
+    llvm::append_range(values, read(weightsMemory, math.add(line, n), nearN));
+  }
   return values;
 }
 
@@ -332,7 +335,7 @@ std::optional<Lanes> ChainSchedule::columnsAt(LaneIndex column, int64_t lanes,
   Extent total = math.product(all);
   LaneIndex index = math.add(startN, column);
   bool surely = total.isStatic() && total.size % blockColumns == 0 &&
-                blockColumns % (tile.split.threadsN * tile.split.perN) == 0;
+                blockColumns % std::max(tile.staged(), threadColumns()) == 0;
   if (!surely) {
     inside = both(inside, math.less(index, math.of(total)));
     index = math.min(index, math.sub(math.of(total), math.constant(lanes)));
@@ -352,7 +355,7 @@ std::optional<Lanes> ChainSchedule::pointAt(LaneIndex m, LaneIndex column,
     sizes.push_back({size, nullptr});
   std::optional<Lanes> pixel = math.delinearize(m, sizes);
   // Threads have more columns than are summed, and those more than the block.
-  if (tile.split.threadsN * tile.split.perN != tile.columns)
+  if (threadColumns() != tile.columns)
     inside = both(inside, math.less(n, math.constant(tile.columns)));
   n = math.add(column, n);
   if (blockColumns % tile.columns)

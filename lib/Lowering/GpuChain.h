@@ -124,6 +124,10 @@ private:
   LaneIndex mAt(int64_t number) {
     return position(threadM, tile.split.threadsM, nearM, number);
   }
+  /// Columns of all threads, at least those that are summed.
+  int64_t threadColumns() const {
+    return tile.split.threadsN * tile.split.perN;
+  }
   LaneIndex nAt(int64_t number) {
     return position(threadN, tile.split.threadsN, nearN, number);
   }

@@ -82,6 +82,8 @@ struct ChainTile {
   ChainTile(const ChainOps &ops, llvm::ArrayRef<int64_t> sizes,
             int64_t threads);
 
+  /// Weights of a line: whole groups of 4.
+  int64_t staged() const { return llvm::alignTo(columns, 4); }
   int64_t heldElements() const { return product(held); }
   int64_t readElements() const { return read.empty() ? 0 : product(read); }
   /// Shared memory of a block.
