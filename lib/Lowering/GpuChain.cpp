@@ -476,8 +476,7 @@ bool ChainSchedule::sumChunks() {
     if (ops.window)
       hold(read);
     fine = fine && fill(rows, /*isContraction=*/!ops.window);
-    elements.held.clear();
-    gpu::BarrierOp::create(builder, loc);
+    elements.held.clear(); // the next barrier is that of the first weights
     return fine ? multiplyAll(none, values) : SmallVector<Value>();
   };
   sums =
