@@ -340,7 +340,8 @@ ChainTile::ChainTile(const ChainOps &ops, ArrayRef<int64_t> sizes,
   for (unsigned loop : ops.batch)
     loops[loop] = 1;
   if (ops.expand)
-    chunk = loops[*ops.channel] = std::min(extents[*ops.channel], kChainChunk);
+    chunk = loops[*ops.channel] =
+        std::clamp<int64_t>(extents[*ops.channel], 1, kChainChunk);
   columns = ops.expand ? sizes[1] : std::min(sizes[1], kChainColumns);
   split = ChainSplit::of(product(m), columns, threads);
   // A line of other banks than the one before, of whole vectors.

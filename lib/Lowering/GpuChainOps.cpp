@@ -112,8 +112,8 @@ static std::optional<std::string> checkSizes(const ChainOps &ops) {
     return "elements of another type on chip than in memory";
   SmallVector<int64_t> extents = ops.anchor.getStaticLoopRanges();
   for (unsigned loop : ops.k)
-    if (ShapedType::isDynamic(extents[loop]))
-      return "a sum of dynamic length";
+    if (ShapedType::isDynamic(extents[loop]) || extents[loop] == 0)
+      return "a sum of dynamic length or of none";
   if (ops.window && ops.expand) {
     SmallVector<int64_t> around = ops.window.getStaticLoopRanges();
     SmallVector<unsigned> dims;
@@ -122,6 +122,26 @@ static std::optional<std::string> checkSizes(const ChainOps &ops) {
       if (ShapedType::isDynamic(around[loop]))
         return "a window of dynamic size";
   }
+  return std::nullopt;
+}
+
+/// Nothing if a block of `tile` can be code.
+static std::optional<std::string>
+checkTile(const ChainOps &ops, const GpuTile &tile, double shared) {
+  constexpr int64_t longest = 4096, sums = 128; // along a side, of a thread
+  if (tile.threads < 32 || !llvm::isPowerOf2_64(tile.threads))
+    return "a number of threads that is no power of two";
+  for (int64_t size : tile.sizes)
+    if (size < 1 || size > longest)
+      return "a tile of no or of very many elements";
+  ChainTile block(ops, tile.sizes, tile.threads);
+  if (block.split.perM * block.split.perN > sums)
+    return "more sums than a thread has registers for";
+  int64_t bytes = block.bytes(ops);
+  if (double(bytes) > shared)
+    return llvm::formatv("{0} bytes of shared memory, a block has {1}", bytes,
+                         int64_t(shared))
+        .str();
   return std::nullopt;
 }
 
@@ -141,19 +161,12 @@ std::optional<ChainOps> fuse::scheduledChain(Block &body, const GpuTile &tile,
   std::optional<std::string> refusal = checkSizes(*ops);
   if (!refusal)
     refusal = checkFlow(body, *ops);
-  if (!refusal && (tile.threads < 32 || !llvm::isPowerOf2_64(tile.threads)))
-    refusal = "a number of threads that is no power of two";
-  if (refusal) {
-    why = *refusal;
-    return std::nullopt;
-  }
-  int64_t bytes = ChainTile(*ops, tile.sizes, tile.threads).bytes(*ops);
-  if (double(bytes) > shared) {
-    why = llvm::formatv("{0} bytes of shared memory, a block has {1}", bytes,
-                        int64_t(shared));
-    return std::nullopt;
-  }
-  return ops;
+  if (!refusal)
+    refusal = checkTile(*ops, tile, shared);
+  if (!refusal)
+    return ops;
+  why = *refusal;
+  return std::nullopt;
 }
 
 GpuTile fuse::chainTile(TileAttr tile) {

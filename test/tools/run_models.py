@@ -8,8 +8,8 @@ Usage: run_models.py --target=TARGET [--models=NAME,NAME | --large] [--numerics=
                      [--jobs=N]
 
 Every argument but the first is a parameter. With an objective, fuse-opt plans for it, for the device behind the
-target's colon if there is one, and fuse-run runs what it planned. The three networks of the size of ResNet run with --large
-alone; default are all others.
+target's colon if there is one, and fuse-run runs what it planned. The three networks of the size of ResNet run
+with --large alone; default are all others.
 Exit status: 0 if all values are right, 1 if not, 2 for misuse.
 """
 
