@@ -73,6 +73,11 @@ public:
   /// What glue passes on; nothing where lanes would part.
   std::optional<llvm::SmallVector<ElementSource, 2>>
   glueSources(mlir::Operation *glue, llvm::ArrayRef<LaneIndex> indices);
+  /// What a pad's element is read at: an element of its source that exists, and
+  /// `inside`, if it is set, says whether it is that one.
+  std::optional<Lanes> insidePad(mlir::tensor::PadOp pad,
+                                 llvm::ArrayRef<LaneIndex> indices,
+                                 mlir::Value &inside);
   /// The body of `op` on values of its block arguments.
   llvm::SmallVector<mlir::Value> inlineBody(mlir::linalg::LinalgOp op,
                                             llvm::ArrayRef<mlir::Value> values,
@@ -88,6 +93,10 @@ public:
   using Reduce = std::function<mlir::Value(mlir::linalg::LinalgOp, unsigned,
                                            llvm::ArrayRef<LaneIndex>)>;
   Reduce reduce;
+
+  /// Says how elements of tensors that are on chip are read.
+  using Held = std::function<mlir::Value(llvm::ArrayRef<LaneIndex>)>;
+  llvm::DenseMap<mlir::Value, Held> held;
 
   /// What is made in a region is not used after it.
   void enter();

@@ -62,6 +62,14 @@ protected:
   /// Computes the results from the `width` sums at y and x of the tile and
   /// stores them. False where there is no code for it.
   bool finish(LaneIndex y, LaneIndex x, int64_t width, mlir::Value sum);
+  /// The same for sums at a point of the loops, where `inside` holds.
+  bool storeSums(const Lanes &loops, mlir::Value inside, mlir::Value sums);
+  /// A sum that `storeSums` is at; nothing for another one.
+  mlir::Value sumAt(llvm::ArrayRef<LaneIndex> loops);
+  /// Indices of the result, whose map does not name the loops of the sum.
+  std::optional<Lanes> resultIndices(Lanes loops);
+  /// Both conditions; nothing is true.
+  mlir::Value both(mlir::Value a, mlir::Value b);
 
   /// True if neighbours along `loop` are neighbours in memory, `lanes` at a
   /// time.
@@ -76,10 +84,6 @@ protected:
   /// it surely was. A `tile` of 0 may be anywhere.
   LaneIndex within(const GemmDim &dim, int64_t tile, LaneIndex position,
                    unsigned lanes, mlir::Value &inside);
-  /// The sums that the epilogue is at, or the one of them that is asked for.
-  mlir::Value sumAt(llvm::ArrayRef<LaneIndex> loops);
-  mlir::Value both(mlir::Value a, mlir::Value b);
-
   GpuFrame &frame;
   const GpuGemm &gemm;
   Elements &elements;

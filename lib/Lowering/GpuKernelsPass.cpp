@@ -16,6 +16,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "GpuAttention.h"
+#include "GpuChain.h"
 #include "LoopNest.h"
 #include "fuse/Analysis/Operators.h"
 #include "fuse/Device/Chip.h"
@@ -149,15 +150,24 @@ static Value stripReshapes(Value value) {
 }
 
 namespace {
+/// What code may use.
+struct Target {
+  int64_t capability; ///< of the chip
+  double shared;      ///< bytes of a block
+  /// The first with mma.m16n8k16 and cp.async ("PTX ISA", Target ISA Notes).
+  bool tensorCores() const { return capability >= 80; }
+};
+
 /// Makes one kernel. Deleted before it is done if a schedule does not hold it.
 class KernelMaker {
 public:
-  KernelMaker(func::FuncOp source, gpu::GPUModuleOp module, int64_t capability)
-      : source(source), builder(source.getContext()),
+  KernelMaker(func::FuncOp source, gpu::GPUModuleOp module,
+              const Target &target)
+      : source(source), target(target), builder(source.getContext()),
         elements(builder, source.getLoc()) {
     builder.setInsertionPointToEnd(module.getBody());
     create();
-    made->capability = capability;
+    made->capability = target.capability;
   }
 
   bool pointwise() { return emitPointwise(frame(), GpuTile::of(source)); }
@@ -185,6 +195,9 @@ public:
     std::string why;
     return emitTensorCoreAttention(frame(), GpuTile::of(source), why);
   }
+  bool chain(std::string &why) {
+    return emitChain(frame(), target.shared, why);
+  }
   void finish() {
     gpu::ReturnOp::create(builder, source.getLoc());
     for (NamedAttribute attr : source->getDiscardableAttrs())
@@ -192,6 +205,7 @@ public:
   }
 
   func::FuncOp source;
+  const Target &target;
   gpu::GPUFuncOp kernel;
   OpBuilder builder;
   Elements elements;
@@ -306,9 +320,11 @@ static SmallVector<Schedule> rowsOnly() { return {&KernelMaker::rows}; }
 
 /// The schedules for what `source` computes, the best first.
 static SmallVector<Schedule> schedulesOf(func::FuncOp source,
-                                         int64_t capability) {
-  // The first with mma.m16n8k16 and cp.async ("PTX ISA", Target ISA Notes).
-  bool tensorCores = capability >= 80;
+                                         const Target &target) {
+  auto kernelClass = source->getAttrOfType<StringAttr>(kKernelClassAttr);
+  if (kernelClass && kernelClass.getValue() == chainClassName())
+    return {&KernelMaker::chain};
+  bool tensorCores = target.tensorCores();
   bool reduces = false, slides = false;
   unsigned products = 0;
   source.walk([&](linalg::LinalgOp op) {
@@ -347,10 +363,10 @@ static void discard(KernelMaker &maker, gpu::GPUModuleOp module) {
 /// The kernel by the first schedule that holds it; else nothing, and why the
 /// first one does not.
 static gpu::GPUFuncOp makeScheduled(func::FuncOp source,
-                                    gpu::GPUModuleOp module, int64_t capability,
-                                    std::string &why) {
-  for (Schedule schedule : schedulesOf(source, capability)) {
-    KernelMaker maker(source, module, capability);
+                                    gpu::GPUModuleOp module,
+                                    const Target &target, std::string &why) {
+  for (Schedule schedule : schedulesOf(source, target)) {
+    KernelMaker maker(source, module, target);
     std::string reason;
     if ((maker.*schedule)(reason)) {
       maker.finish();
@@ -363,12 +379,12 @@ static gpu::GPUFuncOp makeScheduled(func::FuncOp source,
 }
 
 static gpu::GPUFuncOp makeKernel(func::FuncOp source, gpu::GPUModuleOp module,
-                                 int64_t capability) {
+                                 const Target &target) {
   source.walk(allowReordering);
   std::string why;
-  if (gpu::GPUFuncOp kernel = makeScheduled(source, module, capability, why))
+  if (gpu::GPUFuncOp kernel = makeScheduled(source, module, target, why))
     return kernel;
-  KernelMaker maker(source, module, capability);
+  KernelMaker maker(source, module, target);
   if (maker.pointwise() && !maker.elements.failedOp) {
     maker.finish();
     if (!why.empty())
@@ -421,8 +437,9 @@ struct GpuKernelsPass : fuse::impl::GpuKernelsBase<GpuKernelsPass> {
 
   /// A row kernel of `source` with its f64 islands in f32, where the sums of a
   /// thread are short: they need no compensation. Nothing if there is none.
-  gpu::GPUFuncOp makeRelaxed(func::FuncOp source, gpu::GPUModuleOp module) {
-    if (numerics != "relaxed" || schedulesOf(source, 0) != rowsOnly())
+  gpu::GPUFuncOp makeRelaxed(func::FuncOp source, gpu::GPUModuleOp module,
+                             const Target &target) {
+    if (numerics != "relaxed" || schedulesOf(source, target) != rowsOnly())
       return nullptr;
     func::FuncOp copy = source.clone();
     getOperation().push_back(copy);
@@ -435,7 +452,7 @@ struct GpuKernelsPass : fuse::impl::GpuKernelsBase<GpuKernelsPass> {
       return nullptr;
     copy.walk(allowReordering);
     std::string why;
-    return makeScheduled(copy, module, 0, why);
+    return makeScheduled(copy, module, target, why);
   }
 
   /// What no plan has chosen: that of a contraction or window alone, or of a
@@ -461,7 +478,6 @@ struct GpuKernelsPass : fuse::impl::GpuKernelsBase<GpuKernelsPass> {
         sources.push_back(function);
     if (sources.empty())
       return;
-    int64_t capability = computeCapability(chip);
     gpu::GPUModuleOp module = kernelModule();
     chooseIndexWidth(sources, module);
     llvm::Expected<Device> device = loadDevice(chip);
@@ -469,12 +485,13 @@ struct GpuKernelsPass : fuse::impl::GpuKernelsBase<GpuKernelsPass> {
       getOperation().emitError(llvm::toString(device.takeError()));
       return signalPassFailure();
     }
+    Target target{computeCapability(chip), device->sharedPerBlock};
     for (func::FuncOp source : sources) {
       chooseTile(source, *device);
       if (failed(checkTypes(source)) || failed(simplify(source)) ||
           failed(checkParameters(source)) ||
-          (!makeRelaxed(source, module) &&
-           !makeKernel(source, module, capability)))
+          (!makeRelaxed(source, module, target) &&
+           !makeKernel(source, module, target)))
         return signalPassFailure();
     }
     redirect(sources, module);

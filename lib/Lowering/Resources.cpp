@@ -127,6 +127,8 @@ static KernelReport reportOf(gpu::GPUFuncOp kernel) {
   report.key = text(kKernelKeyAttr).value_or("");
   report.plain = text(kPlainAttr);
   report.apart = text(kApartAttr);
+  if (auto attr = kernel->getAttrOfType<StringAttr>(kSplitAttr))
+    report.split = attr.str();
   if (auto parts = kernel->getAttrOfType<ArrayAttr>(kPartsAttr))
     for (auto part : parts.getAsRange<StringAttr>())
       report.parts.push_back(part.str());

@@ -21,7 +21,9 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "GpuChain.h"
 #include "GpuMerge.h"
+#include "fuse/Device/Device.h"
 #include "fuse/Kernel/KernelClass.h"
 #include "fuse/Kernel/Softmax.h"
 #include "mlir/IR/IRMapping.h"
@@ -224,15 +226,22 @@ static fuse::KernelOp cutBefore(fuse::KernelOp kernel, Operation *anchor) {
   IRMapping known;
   fuse::KernelOp front = extract(kernel, held, known);
   fuse::KernelOp rest = extract(kernel, all, known);
-  for (fuse::KernelOp part : {front, rest})
+  for (fuse::KernelOp part : {front, rest}) {
     part.removeTileAttr(); // that of the whole
+    if (Attribute why = kernel->getAttr(fuse::kSplitAttr))
+      part->setAttr(fuse::kSplitAttr, why);
+  }
   kernel->replaceAllUsesWith(rest.getOutputs());
   kernel.erase();
   return front;
 }
 
-/// Cuts in front of the last window or reduction until each has a kernel.
-static void splitChain(fuse::KernelOp kernel) {
+/// Cuts in front of the last window or reduction until each has a kernel, which
+/// says `why`, if anything.
+static void splitChain(fuse::KernelOp kernel, StringRef why) {
+  if (!why.empty())
+    kernel->setAttr(fuse::kSplitAttr,
+                    StringAttr::get(kernel.getContext(), why));
   while (kernel) {
     Operation *anchor = nullptr;
     for (Operation *op : sliceOf(kernel, SmallVector<Value>(yieldedBy(kernel))))
@@ -275,7 +284,23 @@ namespace {
 struct SplitKernelsPass : fuse::impl::SplitKernelsBase<SplitKernelsPass> {
   using SplitKernelsBase::SplitKernelsBase;
 
+  /// True if there is code for `kernel`, a chain, in one launch; else `why`
+  /// not, if that was asked.
+  bool isOneLaunch(fuse::KernelOp kernel, std::string &why) {
+    return device && fuse::scheduledChain(*bodyOf(kernel),
+                                          fuse::chainTile(kernel.getTileAttr()),
+                                          device->sharedPerBlock, why);
+  }
+
   void runOnOperation() override {
+    if (!chip.empty()) {
+      llvm::Expected<fuse::Device> loaded = fuse::loadDevice(chip);
+      if (!loaded) {
+        getOperation().emitError(llvm::toString(loaded.takeError()));
+        return signalPassFailure();
+      }
+      device = *loaded;
+    }
     SmallVector<fuse::KernelOp> siblings, chains;
     getOperation()->walk([&](fuse::KernelOp kernel) {
       if (kernel.getKernelClass() == fuse::siblingsClassName())
@@ -286,12 +311,15 @@ struct SplitKernelsPass : fuse::impl::SplitKernelsBase<SplitKernelsPass> {
     for (auto [number, kernel] : llvm::enumerate(siblings))
       splitSiblings(kernel, number, chains);
     for (fuse::KernelOp kernel : chains)
-      if (kernel.getKernelClass() == fuse::chainClassName())
-        splitChain(kernel);
+      if (std::string why; kernel.getKernelClass() == fuse::chainClassName() &&
+                           !isOneLaunch(kernel, why))
+        splitChain(kernel, why);
       else if (attention &&
                kernel.getKernelClass() == fuse::attentionClassName() &&
                !isOnline(kernel))
         splitAttention(kernel);
   }
+
+  std::optional<fuse::Device> device; ///< nothing: no code for several parts
 };
 } // namespace

@@ -36,11 +36,13 @@ def SplitKernels : Pass<"fuse-split-kernels", "::mlir::ModuleOp"> {
     leaves in the cache the next one finds there. Siblings get the same number in `fuse.together`, so that a GPU launches them as
     one. With `attention`, one of class `attention` that a GPU's block cannot hold
     (between its contractions is no softmax in f32, or the length of a query or a value is not known) becomes its first contraction,
-    what is between, and its second contraction.
+    what is between, and its second contraction. With `chip`, a chain stays whole where there is code for it in one launch on that
+    chip; the parts of others say why not (`fuse.split`).
   }];
   let dependentDialects = ["::fuse::FuseDialect"];
   let options = [
     Option<"attention", "attention", "bool", "false", "also attention that has no GPU code in one launch">,
+    Option<"chip", "chip", "std::string", "\"\"", "sm_80 and so on: keep the chains that are one launch there">,
   ];
 }
 

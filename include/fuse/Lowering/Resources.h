@@ -58,6 +58,8 @@ struct KernelReport {
   std::vector<std::string> parts;   ///< outlined kernels that it is made of
   std::optional<std::string> plain; ///< why it has the plain schedule
   std::optional<std::string> apart; ///< why it is not with its siblings
+  /// Why it is a part of a kernel of the plan, if it is.
+  std::optional<std::string> split;
   mlir::Location loc;
   int64_t threads = 0;       ///< per block
   int64_t dynamicShared = 0; ///< bytes
