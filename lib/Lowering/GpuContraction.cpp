@@ -18,7 +18,6 @@
 //===----------------------------------------------------------------------===//
 
 #include "GpuGemmSchedule.h"
-#include "fuse/Kernel/GemmTile.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -262,8 +261,7 @@ bool Contraction::multiplyRow(ArrayRef<Value> ys, ArrayRef<Value> xs,
 
 SmallVector<Value> Contraction::multiply(LaneIndex half, ArrayRef<Value> sums) {
   SmallVector<Value> result(sums);
-  constexpr int64_t most = 4; // 16 bytes of f32
-  int64_t steps = block.k % most ? 1 : most;
+  int64_t steps = gemmSteps(block.k);
   math.lanes = width;
   for (int64_t k = 0; k < block.k; k += steps) {
     auto ys = read(y, half, k, steps, true),
@@ -298,15 +296,8 @@ bool Contraction::emit() {
   place();
   threadY = *math.div(thread, {block.threadsX, nullptr});
   threadX = *math.rem(thread, {block.threadsX, nullptr});
-  constexpr int64_t most = 4; // 16 bytes of f32
-  auto neighbours = [](int64_t count) {
-    int64_t result = most;
-    while (count % result)
-      result /= 2;
-    return result;
-  };
-  width = neighbours(block.perThreadX);
-  height = neighbours(block.perThreadY);
+  width = gemmNeighbours(block.perThreadX);
+  height = gemmNeighbours(block.perThreadY);
   y = inputTile(inputRows(gemm.yOperand, gemm.y, block.y, startY));
   x = inputTile(inputRows(gemm.xOperand, gemm.x, block.x, startX));
   SmallVector<Value> sums = start();

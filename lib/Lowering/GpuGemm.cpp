@@ -108,23 +108,3 @@ std::optional<GpuGemm> GpuGemm::of(GpuFrame &frame, std::string &why) {
   why.clear();
   return gemm;
 }
-
-std::optional<GemmBlock> GemmBlock::split(int64_t y, int64_t x, int64_t k,
-                                          int64_t threads) {
-  std::optional<GemmBlock> best;
-  for (int64_t perX = 1; perX <= 16 && perX <= x; perX *= 2) {
-    int64_t total = y * x;
-    if (x % perX || total % threads || (total / threads) % perX)
-      continue;
-    int64_t perY = total / threads / perX, across = x / perX;
-    if (y % perY || y / perY * across != threads)
-      continue;
-    auto distance = [](int64_t a, int64_t b) {
-      return std::max(a, b) / std::max<int64_t>(std::min(a, b), 1);
-    };
-    if (!best ||
-        distance(perX, perY) < distance(best->perThreadX, best->perThreadY))
-      best = GemmBlock{y, x, k, y / perY, across, perY, perX};
-  }
-  return best;
-}

@@ -21,7 +21,6 @@
 
 #include "GpuGemmSchedule.h"
 #include "LoopNest.h"
-#include "fuse/Kernel/GemmTile.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -32,17 +31,8 @@ using namespace fuse;
 constexpr int64_t kStages = kTensorCoreStages;
 /// Elements of a 16-byte chunk, the unit of ldmatrix and cp.async.
 constexpr int64_t kChunk = 8;
-/// Of mma.sync: rows, columns and depth.
-constexpr int64_t kMmaY = 16, kMmaX = 8, kMmaK = 16;
 
 namespace {
-/// A block's tile of y by x among warps.
-struct WarpTiles {
-  int64_t y, x;           ///< elements of a warp
-  int64_t warpsY, warpsX; ///< of the block
-  static std::optional<WarpTiles> split(int64_t y, int64_t x, int64_t threads);
-};
-
 class TensorCore : GemmSchedule {
 public:
   TensorCore(GpuFrame &frame, const GpuGemm &gemm, const WarpTiles &warps,
@@ -104,28 +94,6 @@ private:
   InputTile y, x;
 };
 } // namespace
-
-std::optional<WarpTiles> WarpTiles::split(int64_t y, int64_t x,
-                                          int64_t threads) {
-  constexpr int64_t warp = 32, most = 64; // 128 sums a thread
-  std::optional<WarpTiles> best;
-  for (int64_t across = 1; across <= threads / warp; across *= 2) {
-    if (threads % (warp * across))
-      continue;
-    int64_t down = threads / warp / across;
-    // ldmatrix brings two tiles along x at a time.
-    if (x % (across * 2 * kMmaX) || y % (down * kMmaY) || x / across > most ||
-        y / down > most)
-      continue;
-    WarpTiles own{y / down, x / across, down, across};
-    auto distance = [](const WarpTiles &tiles) {
-      return std::max(tiles.y, tiles.x) / std::min(tiles.y, tiles.x);
-    };
-    if (!best || distance(own) < distance(*best))
-      best = own;
-  }
-  return best;
-}
 
 //===----------------------------------------------------------------------===//
 // Shared memory
