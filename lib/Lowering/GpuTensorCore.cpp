@@ -20,7 +20,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "GpuGemmSchedule.h"
-#include "LoopNest.h"
+#include "GpuMma.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -29,8 +29,7 @@ using namespace mlir;
 using namespace fuse;
 
 constexpr int64_t kStages = kTensorCoreStages;
-/// Elements of a 16-byte chunk, the unit of ldmatrix and cp.async.
-constexpr int64_t kChunk = 8;
+constexpr int64_t kChunk = kMmaChunk;
 
 namespace {
 class TensorCore : GemmSchedule {
@@ -325,31 +324,12 @@ SmallVector<Value> TensorCore::fragment(const InputTile &tile, LaneIndex stage,
   Value from = pointer(tile, stage, address(tile, line, element), linesOn);
   // A matrix of y has its rows as lines, one of x its columns.
   bool transposed = !tile.alongK;
-  MLIRContext *context = builder.getContext();
-  SmallVector<Type> words(4, builder.getI32Type());
-  auto type = LLVM::LLVMStructType::getLiteral(context, words);
-  Value loaded = NVVM::LdMatrixOp::create(
-      builder, loc, type, from, 4,
-      transposed ? NVVM::MMALayout::col : NVVM::MMALayout::row,
-      NVVM::LdStMatrixShapeAttr::get(context, kChunk, kChunk),
-      NVVM::LdStMatrixEltType::B16);
-  SmallVector<Value> result;
-  for (int64_t i = 0; i < 4; ++i) {
-    Value word = LLVM::ExtractValueOp::create(builder, loc, loaded, i);
-    if (tile.element.isF16())
-      word = LLVM::BitcastOp::create(builder, loc,
-                                     VectorType::get({2}, tile.element), word);
-    result.push_back(word);
-  }
-  return result;
+  return SmallVector<Value>(
+      loadMatrices(builder, loc, from, tile.element, transposed));
 }
 
 SmallVector<Value> TensorCore::multiply(LaneIndex stage, ArrayRef<Value> sums) {
   SmallVector<Value> result(sums);
-  MLIRContext *context = builder.getContext();
-  SmallVector<Type> floats(4, builder.getF32Type());
-  auto type = LLVM::LLVMStructType::getLiteral(context, floats);
-  auto kind = y.element.isF16() ? NVVM::MMATypes::f16 : NVVM::MMATypes::bf16;
   for (int64_t k = 0; k < tileK; k += kMmaK) {
     SmallVector<SmallVector<Value>> rows, columns;
     for (int64_t i = 0; i < tilesY(); ++i)
@@ -362,14 +342,9 @@ SmallVector<Value> TensorCore::multiply(LaneIndex stage, ArrayRef<Value> sums) {
     for (int64_t i = 0; i < tilesY(); ++i)
       for (int64_t j = 0; j < tilesX(); ++j) {
         auto own = MutableArrayRef(result).slice((i * tilesX() + j) * 4, 4);
-        Value product = NVVM::MmaOp::create(
-            builder, loc, type, rows[i], columns[j], own,
-            ArrayRef<int64_t>{kMmaY, kMmaX, kMmaK}, std::nullopt, std::nullopt,
-            std::array<NVVM::MMATypes, 2>{kind, kind},
-            std::array<NVVM::MMALayout, 2>{NVVM::MMALayout::row,
-                                           NVVM::MMALayout::col});
-        for (int64_t n = 0; n < 4; ++n)
-          own[n] = LLVM::ExtractValueOp::create(builder, loc, product, n);
+        llvm::copy(
+            multiplyMatrices(builder, loc, y.element, rows[i], columns[j], own),
+            own.begin());
       }
   }
   return result;
@@ -489,29 +464,6 @@ bool TensorCore::emit() {
         ValueRange{sums[n], sums[n + 1]});
     return finish(atY, atX, 2, both);
   });
-}
-
-/// True if the body is `sum + extend(a) * extend(b)` of 16-bit floats in f32.
-static bool isMma(linalg::LinalgOp op) {
-  Operation *add = combinerOf(op, 0);
-  if (!isa_and_nonnull<arith::AddFOp>(add) ||
-      !add->getResult(0).getType().isF32())
-    return false;
-  llvm::SmallDenseSet<Value> found;
-  for (Value term : add->getOperands()) {
-    auto product = term.getDefiningOp<arith::MulFOp>();
-    if (!product)
-      continue;
-    for (Value factor : product->getOperands())
-      if (auto extend = factor.getDefiningOp<arith::ExtFOp>())
-        if (isa<BlockArgument>(extend.getIn()))
-          found.insert(extend.getIn());
-  }
-  Type left = getElementTypeOrSelf(op->getOperand(0).getType()),
-       right = getElementTypeOrSelf(op->getOperand(1).getType());
-  return left == right && isa<Float16Type, BFloat16Type>(left) &&
-         found.contains(op.getRegionInputArgs()[0]) &&
-         found.contains(op.getRegionInputArgs()[1]);
 }
 
 bool fuse::emitTensorCoreGemm(GpuFrame &frame, const GpuTile &tile,
