@@ -294,7 +294,8 @@ Value Elements::step(linalg::LinalgOp op, unsigned result,
   return wide ? splat(results[result]) : results[result];
 }
 
-Value Elements::addressOf(Value tensor, ArrayRef<LaneIndex> indices) {
+Value Elements::addressOf(Value tensor, ArrayRef<LaneIndex> indices,
+                          Value &inside) {
   ElementSource at{tensor, Lanes(indices)};
   while (Operation *op = at.tensor.getDefiningOp()) {
     if (auto structured = dyn_cast<linalg::LinalgOp>(op)) {
@@ -309,6 +310,9 @@ Value Elements::addressOf(Value tensor, ArrayRef<LaneIndex> indices) {
     if (!sources)
       return nullptr;
     at = sources->front();
+    auto pad = dyn_cast<tensor::PadOp>(op);
+    if (pad && !clampToSource(pad, at.indices, inside))
+      return nullptr;
   }
   auto argument = arguments.find(at.tensor);
   if (argument == arguments.end())

@@ -48,8 +48,14 @@ public:
   /// Lets `value` be the element from here on, to the end of the region.
   void preset(mlir::Value tensor, llvm::ArrayRef<LaneIndex> indices,
               mlir::Value value);
-  /// Where the element is in memory, if it is one of an argument as it is.
-  mlir::Value addressOf(mlir::Value tensor, llvm::ArrayRef<LaneIndex> indices);
+  /// Where the element is in memory, if it is one of an argument as it is or a
+  /// padded one; `inside` says then whether it is none of the padding, where
+  /// the address is of some other element.
+  mlir::Value addressOf(mlir::Value tensor, llvm::ArrayRef<LaneIndex> indices,
+                        mlir::Value &inside);
+  /// A value of `element` in its memory type, and back.
+  mlir::Value toMemory(mlir::Value value, mlir::Type element);
+  mlir::Value fromMemory(mlir::Value value, mlir::Type element);
   void store(mlir::Value value, mlir::Value pointer, LaneIndex number,
              mlir::Type element);
   /// Stores where `condition` holds; everywhere without one.
@@ -114,6 +120,11 @@ private:
                           llvm::ArrayRef<LaneIndex> indices);
   mlir::Value computePad(mlir::tensor::PadOp pad,
                          llvm::ArrayRef<LaneIndex> indices);
+  /// Moves `source`, an index of what is padded, to an element that exists;
+  /// `inside` says whether it was one, nothing if it always is. False where
+  /// lanes would part.
+  bool clampToSource(mlir::tensor::PadOp pad, Lanes &source,
+                     mlir::Value &inside);
   mlir::Value computeConcat(mlir::tensor::ConcatOp concat,
                             llvm::ArrayRef<LaneIndex> indices);
   mlir::Value computeInsert(mlir::tensor::InsertSliceOp insert,

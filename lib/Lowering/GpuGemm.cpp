@@ -8,6 +8,7 @@
 //
 //   matmul d0, d1, d2       ==>   y = d0, x = d1, k = d2
 //   conv n, f, oh, ow, ...  ==>   y = f, x = (n, oh, ow), k = (c, kh, kw)
+//   conv n, oh, ow, f, ...  ==>   y = (n, oh, ow), x = f, k = (kh, kw, c)
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,13 +35,15 @@ static linalg::LinalgOp findReduction(func::FuncOp source) {
 /// neighbours; then the others of `loops`.
 static void orderLoops(SmallVector<unsigned> &loops, AffineMap map) {
   SmallVector<unsigned> ordered;
-  for (AffineExpr expr : map.getResults())
-    if (auto dim = dyn_cast<AffineDimExpr>(expr))
-      if (llvm::is_contained(loops, dim.getPosition()))
-        ordered.push_back(dim.getPosition());
-  for (unsigned loop : loops)
+  auto add = [&](unsigned loop) {
     if (!llvm::is_contained(ordered, loop))
       ordered.push_back(loop);
+  };
+  for (AffineExpr expr : map.getResults())
+    for (unsigned loop : loops)
+      if (expr.isFunctionOfDim(loop))
+        add(loop);
+  llvm::for_each(loops, add);
   loops = ordered;
 }
 

@@ -30,8 +30,12 @@ protected:
     int64_t rows;
     LaneIndex start;
     mlir::Type element;
-    bool alongK;    ///< k is contiguous in memory, else the rows
-    unsigned lanes; ///< of a load
+    bool alongK;        ///< k is contiguous in memory, else the rows
+    unsigned lanes;     ///< of a load
+    bool async = false; ///< cp.async brings it to shared memory
+    /// Elements of the argument between neighbours along k, if all are as far
+    /// and a tile has no others. Of what is copied asynchronously only.
+    std::optional<int64_t> kStride;
   };
 
   GemmSchedule(GpuFrame &frame, const GpuGemm &gemm, int64_t tileY,
@@ -56,6 +60,25 @@ protected:
   /// Its value; 0 beyond the last k.
   mlir::Value loadInput(const InputRows &input, LaneIndex row, LaneIndex k,
                         bool anyRow);
+
+  /// Shared memory of `elements` elements for tiles of an input.
+  mlir::Value sharedMemory(const InputRows &input, int64_t elements);
+  mlir::Value offset(mlir::Value pointer, mlir::Value elements,
+                     mlir::Type element);
+  /// Row and k, within the tile, of the `number`-th group of lanes that this
+  /// thread brings to shared memory.
+  void groupAt(const InputRows &input, int64_t number, LaneIndex &row,
+               LaneIndex &k);
+  /// Where a group of lanes of a tile is in global memory, `k` within the tile
+  /// that begins at `start`; `inside` as of cp.async. Nothing without code.
+  mlir::Value sourceAddress(const InputRows &input, LaneIndex row, LaneIndex k,
+                            LaneIndex start, bool anyRow, mlir::Value &inside);
+  /// Begins a copy of a group of lanes to shared memory; of zeros where not
+  /// `inside`.
+  void startCopy(const InputRows &input, mlir::Value to, mlir::Value from,
+                 mlir::Value inside);
+  /// Waits until no more than `pending` groups of copies are on their way.
+  void waitForCopies(int64_t pending);
 
   /// What the `width` sums at y and x of the tile start from.
   mlir::Value startOf(LaneIndex y, LaneIndex x, int64_t width);
@@ -83,6 +106,8 @@ protected:
   Lanes batch;
 
 private:
+  /// Decides whether cp.async brings the input.
+  void chooseCopies(InputRows &input);
   unsigned lanesAlong(unsigned operand, const GemmDim &dim, int64_t tile,
                       mlir::Type element);
   LaneIndex within(const GemmDim &dim, int64_t tile, LaneIndex position,

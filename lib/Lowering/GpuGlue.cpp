@@ -119,30 +119,22 @@ Value Elements::choose(Value condition, Type type,
   return fine ? branch.getResult(0) : nullptr;
 }
 
-Value Elements::computePad(tensor::PadOp pad, ArrayRef<LaneIndex> indices) {
-  Value outside = pad.getConstantPaddingValue();
-  if (!outside)
-    return fail(pad, "padding that depends on the index");
-  outside = scalar(outside);
+bool Elements::clampToSource(tensor::PadOp pad, Lanes &source, Value &inside) {
+  auto require = [&](Value condition) {
+    inside = inside
+                 ? Value(arith::AndIOp::create(builder, loc, inside, condition))
+                 : condition;
+  };
   SmallVector<Extent> shape = extents(pad.getSource());
-  Lanes source = glueSources(pad, indices)->front().indices;
-  Value inside;
-  bool mayBeEmpty = false;
   for (auto [dim, index] : llvm::enumerate(source)) {
-    mayBeEmpty |= !shape[dim].isStatic() || shape[dim].size == 0;
     auto isZero = [](OpFoldResult size) { return isConstantIntValue(size, 0); };
     bool low = !isZero(pad.getMixedLowPad()[dim]),
          high = !isZero(pad.getMixedHighPad()[dim]);
     if (!low && !high)
       continue;
     if (index.step != 0)
-      return nullptr;
+      return false;
     LaneIndex end = math.of(shape[dim]), zero = math.constant(0);
-    auto require = [&](Value condition) {
-      inside =
-          inside ? Value(arith::AndIOp::create(builder, loc, inside, condition))
-                 : condition;
-    };
     LaneIndex clamped = index;
     if (low) {
       require(math.less(math.constant(-1), index));
@@ -154,8 +146,24 @@ Value Elements::computePad(tensor::PadOp pad, ArrayRef<LaneIndex> indices) {
     }
     index = clamped;
   }
+  return true;
+}
+
+Value Elements::computePad(tensor::PadOp pad, ArrayRef<LaneIndex> indices) {
+  Value outside = pad.getConstantPaddingValue();
+  if (!outside)
+    return fail(pad, "padding that depends on the index");
+  outside = scalar(outside);
+  Lanes source = glueSources(pad, indices)->front().indices;
+  Value inside;
+  if (!clampToSource(pad, source, inside))
+    return nullptr;
   if (!inside)
     return at(pad.getSource(), source);
+  bool mayBeEmpty =
+      llvm::any_of(extents(pad.getSource()), [](const Extent &extent) {
+        return !extent.isStatic() || extent.size == 0;
+      });
   Type type = typeOf(pad, indices);
   // The clamped element exists, so it may be read and not be used.
   if (mayBeEmpty)

@@ -152,9 +152,10 @@ namespace {
 /// Makes one kernel. Deleted before it is done if a schedule does not hold it.
 class KernelMaker {
 public:
-  KernelMaker(func::FuncOp source, gpu::GPUModuleOp module)
+  KernelMaker(func::FuncOp source, gpu::GPUModuleOp module,
+              GpuFeatures features)
       : source(source), builder(source.getContext()),
-        elements(builder, source.getLoc()) {
+        elements(builder, source.getLoc()), features(features) {
     builder.setInsertionPointToEnd(module.getBody());
     create();
   }
@@ -190,6 +191,7 @@ private:
   void bind();
   void bindExtents(Value value, Value dest);
   GpuFrame &frame() { return *made; }
+  GpuFeatures features;
   std::optional<GpuFrame> made;
 };
 using Schedule = bool (KernelMaker::*)(std::string &);
@@ -211,7 +213,7 @@ void KernelMaker::create() {
   kernel->setAttr(gpu::GPUDialect::getKernelFuncAttrName(),
                   builder.getUnitAttr());
   builder.setInsertionPointToStart(&kernel.getBody().front());
-  made.emplace(source, kernel, builder, elements);
+  made.emplace(source, kernel, builder, elements, features);
   bind();
 }
 
@@ -295,7 +297,7 @@ static SmallVector<Schedule> rowsOnly() { return {&KernelMaker::rows}; }
 
 /// The schedules for what `source` computes, the best first.
 static SmallVector<Schedule> schedulesOf(func::FuncOp source,
-                                         bool tensorCores) {
+                                         GpuFeatures features) {
   bool reduces = false, slides = false, multiplies = false;
   source.walk([&](linalg::LinalgOp op) {
     Role role = roleOf(op);
@@ -303,7 +305,7 @@ static SmallVector<Schedule> schedulesOf(func::FuncOp source,
     slides |= role == Role::Window || role == Role::Depthwise;
     multiplies |= isHeavy(role);
   });
-  if (multiplies && tensorCores)
+  if (multiplies && features.ampere)
     return {&KernelMaker::tensorCoreGemm, &KernelMaker::gemm,
             &KernelMaker::rows};
   if (multiplies)
@@ -328,10 +330,10 @@ static void discard(KernelMaker &maker, gpu::GPUModuleOp module) {
 /// The kernel by the first schedule that holds it; else nothing, and why the
 /// first one does not.
 static gpu::GPUFuncOp makeScheduled(func::FuncOp source,
-                                    gpu::GPUModuleOp module, bool tensorCores,
-                                    std::string &why) {
-  for (Schedule schedule : schedulesOf(source, tensorCores)) {
-    KernelMaker maker(source, module);
+                                    gpu::GPUModuleOp module,
+                                    GpuFeatures features, std::string &why) {
+  for (Schedule schedule : schedulesOf(source, features)) {
+    KernelMaker maker(source, module, features);
     std::string reason;
     if ((maker.*schedule)(reason)) {
       maker.finish();
@@ -344,12 +346,12 @@ static gpu::GPUFuncOp makeScheduled(func::FuncOp source,
 }
 
 static gpu::GPUFuncOp makeKernel(func::FuncOp source, gpu::GPUModuleOp module,
-                                 bool tensorCores) {
+                                 GpuFeatures features) {
   source.walk(allowReordering);
   std::string why;
-  if (gpu::GPUFuncOp kernel = makeScheduled(source, module, tensorCores, why))
+  if (gpu::GPUFuncOp kernel = makeScheduled(source, module, features, why))
     return kernel;
-  KernelMaker maker(source, module);
+  KernelMaker maker(source, module, features);
   if (maker.pointwise() && !maker.elements.failedOp) {
     maker.finish();
     if (!why.empty())
@@ -403,7 +405,7 @@ struct GpuKernelsPass : fuse::impl::GpuKernelsBase<GpuKernelsPass> {
   /// A row kernel of `source` with its f64 islands in f32, where the sums of a
   /// thread are short: they need no compensation. Nothing if there is none.
   gpu::GPUFuncOp makeRelaxed(func::FuncOp source, gpu::GPUModuleOp module) {
-    if (numerics != "relaxed" || schedulesOf(source, false) != rowsOnly())
+    if (numerics != "relaxed" || schedulesOf(source, {}) != rowsOnly())
       return nullptr;
     func::FuncOp copy = source.clone();
     getOperation().push_back(copy);
@@ -416,7 +418,7 @@ struct GpuKernelsPass : fuse::impl::GpuKernelsBase<GpuKernelsPass> {
       return nullptr;
     copy.walk(allowReordering);
     std::string why;
-    return makeScheduled(copy, module, false, why);
+    return makeScheduled(copy, module, {}, why);
   }
 
   /// What no plan has chosen: that of a contraction alone, or of a part. Other
@@ -442,8 +444,8 @@ struct GpuKernelsPass : fuse::impl::GpuKernelsBase<GpuKernelsPass> {
         sources.push_back(function);
     if (sources.empty())
       return;
-    // The first with mma.m16n8k16 and cp.async ("PTX ISA", Target ISA Notes).
-    bool tensorCores = computeCapability(chip) >= 80;
+    GpuFeatures features;
+    features.ampere = computeCapability(chip) >= 80;
     gpu::GPUModuleOp module = kernelModule();
     chooseIndexWidth(sources, module);
     llvm::Expected<Device> device = loadDevice(chip);
@@ -456,7 +458,7 @@ struct GpuKernelsPass : fuse::impl::GpuKernelsBase<GpuKernelsPass> {
       if (failed(checkTypes(source)) || failed(simplify(source)) ||
           failed(checkParameters(source)) ||
           (!makeRelaxed(source, module) &&
-           !makeKernel(source, module, tensorCores)))
+           !makeKernel(source, module, features)))
         return signalPassFailure();
     }
     redirect(sources, module);

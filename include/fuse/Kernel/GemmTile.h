@@ -75,9 +75,10 @@ struct GemmInput {
 /// from the code of the schedules:
 ///
 /// SIMT: the sums; of each input what is multiplied between two loads of shared
-/// memory (one k, or `gemmSteps` where lines are along k); the elements of the
-/// next tile on their way to shared memory. `ptxas` removes rows of a tile that
-/// the product does not have.
+/// memory (one k, or `gemmSteps` where lines are along k); for each element of
+/// the next tile one: itself on its way to shared memory, or its part of the
+/// 64-bit address of a cp.async of 1 to 4 elements (2 to 1/2, taken as 1).
+/// `ptxas` removes rows of a tile that the product does not have.
 ///
 /// Tensor cores: the sums; the fragments of all k of a tile, whose ldmatrix
 /// `ptxas` issues before the first mma.sync; a 64-bit address for each copy of
