@@ -345,12 +345,35 @@ static gpu::GPUFuncOp makeScheduled(func::FuncOp source,
   return nullptr;
 }
 
+/// Tells ptxas not to look for more blocks on an SM than one where a
+/// contraction has so many registers that it fills less than half of an SM by
+/// plan: it would spill a few of them to have one block more.
+static void stateOccupancy(gpu::GPUFuncOp kernel, func::FuncOp source,
+                           const Device &device) {
+  constexpr double enough = 0.5;
+  auto kernelClass = source->getAttrOfType<StringAttr>(kKernelClassAttr);
+  auto size = kernel.getKnownBlockSize();
+  if (kernelClass.getValue() != "contraction" || !size)
+    return;
+  std::optional<Prediction> predicted = predictResources(source, device);
+  if (!predicted)
+    return;
+  double threads = size->front(),
+         resident = threads * blocksPerSm(device, threads, predicted->registers,
+                                          predicted->shared);
+  if (resident < enough * device.maxThreadsPerSm)
+    kernel->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
+                    Builder(kernel.getContext()).getI32IntegerAttr(1));
+}
+
 static gpu::GPUFuncOp makeKernel(func::FuncOp source, gpu::GPUModuleOp module,
-                                 GpuFeatures features) {
+                                 GpuFeatures features, const Device &device) {
   source.walk(allowReordering);
   std::string why;
-  if (gpu::GPUFuncOp kernel = makeScheduled(source, module, features, why))
+  if (gpu::GPUFuncOp kernel = makeScheduled(source, module, features, why)) {
+    stateOccupancy(kernel, source, device);
     return kernel;
+  }
   KernelMaker maker(source, module, features);
   if (maker.pointwise() && !maker.elements.failedOp) {
     maker.finish();
@@ -458,7 +481,7 @@ struct GpuKernelsPass : fuse::impl::GpuKernelsBase<GpuKernelsPass> {
       if (failed(checkTypes(source)) || failed(simplify(source)) ||
           failed(checkParameters(source)) ||
           (!makeRelaxed(source, module) &&
-           !makeKernel(source, module, features)))
+           !makeKernel(source, module, features, *device)))
         return signalPassFailure();
     }
     redirect(sources, module);

@@ -1,5 +1,6 @@
 // How tiles come to shared memory: by cp.async where an input is not computed, through registers otherwise. Values are right either way.
-// RUN: fuse-opt %s --fuse-boundary=target=sm_80 --fuse-greedy --fuse-to-nvvm=chip=sm_80 | %python %tools/ptx_of.py | FileCheck %s
+// Tiles are so small that ptxas may choose how many blocks an SM holds.
+// RUN: fuse-opt %s --fuse-boundary=target=sm_80 --fuse-greedy --fuse-to-nvvm=chip=sm_80 | %python %tools/ptx_of.py | FileCheck %s --implicit-check-not=.minnctapersm
 // RUN: fuse-opt %s --fuse-boundary=target=sm_75 --fuse-greedy --fuse-to-nvvm=chip=sm_75 | %python %tools/ptx_of.py | FileCheck %s --check-prefix=OLD
 // RUN: fuse-run %s --target=emulator:sm_80 --compare --warmup=0 --repeat=1 | FileCheck %s --check-prefix=EQUAL
 // RUN: fuse-run %s --target=emulator:sm_75 --compare --warmup=0 --repeat=1 | FileCheck %s --check-prefix=EQUAL
