@@ -130,6 +130,7 @@ GemmSchedule::InputRows GemmSchedule::inputRows(unsigned operand,
                  isContiguous(operand, fastestLoop(gemm.k), 1);
   input.lanes = input.alongK ? lanesAlong(operand, gemm.k, tileK, input.element)
                              : lanesAlong(operand, dim, rows, input.element);
+  chooseCopies(input);
   return input;
 }
 

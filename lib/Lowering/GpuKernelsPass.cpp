@@ -150,24 +150,15 @@ static Value stripReshapes(Value value) {
 }
 
 namespace {
-/// What code may use.
-struct Target {
-  int64_t capability; ///< of the chip
-  double shared;      ///< bytes of a block
-  /// The first with mma.m16n8k16 and cp.async ("PTX ISA", Target ISA Notes).
-  bool tensorCores() const { return capability >= 80; }
-};
-
 /// Makes one kernel. Deleted before it is done if a schedule does not hold it.
 class KernelMaker {
 public:
   KernelMaker(func::FuncOp source, gpu::GPUModuleOp module,
-              const Target &target)
-      : source(source), target(target), builder(source.getContext()),
-        elements(builder, source.getLoc()) {
+              GpuFeatures features)
+      : source(source), builder(source.getContext()),
+        elements(builder, source.getLoc()), features(features) {
     builder.setInsertionPointToEnd(module.getBody());
     create();
-    made->capability = target.capability;
   }
 
   bool pointwise() { return emitPointwise(frame(), GpuTile::of(source)); }
@@ -196,7 +187,7 @@ public:
     return emitTensorCoreAttention(frame(), GpuTile::of(source), why);
   }
   bool chain(std::string &why) {
-    return emitChain(frame(), target.shared, why);
+    return emitChain(frame(), features.shared, why);
   }
   void finish() {
     gpu::ReturnOp::create(builder, source.getLoc());
@@ -205,7 +196,6 @@ public:
   }
 
   func::FuncOp source;
-  const Target &target;
   gpu::GPUFuncOp kernel;
   OpBuilder builder;
   Elements elements;
@@ -215,6 +205,7 @@ private:
   void bind();
   void bindExtents(Value value, Value dest);
   GpuFrame &frame() { return *made; }
+  GpuFeatures features;
   std::optional<GpuFrame> made;
 };
 using Schedule = bool (KernelMaker::*)(std::string &);
@@ -236,7 +227,7 @@ void KernelMaker::create() {
   kernel->setAttr(gpu::GPUDialect::getKernelFuncAttrName(),
                   builder.getUnitAttr());
   builder.setInsertionPointToStart(&kernel.getBody().front());
-  made.emplace(source, kernel, builder, elements);
+  made.emplace(source, kernel, builder, elements, features);
   bind();
 }
 
@@ -320,11 +311,11 @@ static SmallVector<Schedule> rowsOnly() { return {&KernelMaker::rows}; }
 
 /// The schedules for what `source` computes, the best first.
 static SmallVector<Schedule> schedulesOf(func::FuncOp source,
-                                         const Target &target) {
+                                         GpuFeatures features) {
   auto kernelClass = source->getAttrOfType<StringAttr>(kKernelClassAttr);
   if (kernelClass && kernelClass.getValue() == chainClassName())
     return {&KernelMaker::chain};
-  bool tensorCores = target.tensorCores();
+  bool tensorCores = features.ampere;
   bool reduces = false, slides = false;
   unsigned products = 0;
   source.walk([&](linalg::LinalgOp op) {
@@ -364,9 +355,9 @@ static void discard(KernelMaker &maker, gpu::GPUModuleOp module) {
 /// first one does not.
 static gpu::GPUFuncOp makeScheduled(func::FuncOp source,
                                     gpu::GPUModuleOp module,
-                                    const Target &target, std::string &why) {
-  for (Schedule schedule : schedulesOf(source, target)) {
-    KernelMaker maker(source, module, target);
+                                    GpuFeatures features, std::string &why) {
+  for (Schedule schedule : schedulesOf(source, features)) {
+    KernelMaker maker(source, module, features);
     std::string reason;
     if ((maker.*schedule)(reason)) {
       maker.finish();
@@ -378,13 +369,36 @@ static gpu::GPUFuncOp makeScheduled(func::FuncOp source,
   return nullptr;
 }
 
+/// Tells ptxas not to look for more blocks on an SM than one where a
+/// contraction has so many registers that it fills less than half of an SM by
+/// plan: it would spill a few of them to have one block more.
+static void stateOccupancy(gpu::GPUFuncOp kernel, func::FuncOp source,
+                           const Device &device) {
+  constexpr double enough = 0.5;
+  auto kernelClass = source->getAttrOfType<StringAttr>(kKernelClassAttr);
+  auto size = kernel.getKnownBlockSize();
+  if (kernelClass.getValue() != "contraction" || !size)
+    return;
+  std::optional<Prediction> predicted = predictResources(source, device);
+  if (!predicted)
+    return;
+  double threads = size->front(),
+         resident = threads * blocksPerSm(device, threads, predicted->registers,
+                                          predicted->shared);
+  if (resident < enough * device.maxThreadsPerSm)
+    kernel->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
+                    Builder(kernel.getContext()).getI32IntegerAttr(1));
+}
+
 static gpu::GPUFuncOp makeKernel(func::FuncOp source, gpu::GPUModuleOp module,
-                                 const Target &target) {
+                                 GpuFeatures features, const Device &device) {
   source.walk(allowReordering);
   std::string why;
-  if (gpu::GPUFuncOp kernel = makeScheduled(source, module, target, why))
+  if (gpu::GPUFuncOp kernel = makeScheduled(source, module, features, why)) {
+    stateOccupancy(kernel, source, device);
     return kernel;
-  KernelMaker maker(source, module, target);
+  }
+  KernelMaker maker(source, module, features);
   if (maker.pointwise() && !maker.elements.failedOp) {
     maker.finish();
     if (!why.empty())
@@ -437,9 +451,8 @@ struct GpuKernelsPass : fuse::impl::GpuKernelsBase<GpuKernelsPass> {
 
   /// A row kernel of `source` with its f64 islands in f32, where the sums of a
   /// thread are short: they need no compensation. Nothing if there is none.
-  gpu::GPUFuncOp makeRelaxed(func::FuncOp source, gpu::GPUModuleOp module,
-                             const Target &target) {
-    if (numerics != "relaxed" || schedulesOf(source, target) != rowsOnly())
+  gpu::GPUFuncOp makeRelaxed(func::FuncOp source, gpu::GPUModuleOp module) {
+    if (numerics != "relaxed" || schedulesOf(source, {}) != rowsOnly())
       return nullptr;
     func::FuncOp copy = source.clone();
     getOperation().push_back(copy);
@@ -452,7 +465,7 @@ struct GpuKernelsPass : fuse::impl::GpuKernelsBase<GpuKernelsPass> {
       return nullptr;
     copy.walk(allowReordering);
     std::string why;
-    return makeScheduled(copy, module, target, why);
+    return makeScheduled(copy, module, {}, why);
   }
 
   /// What no plan has chosen: that of a contraction or window alone, or of a
@@ -478,6 +491,8 @@ struct GpuKernelsPass : fuse::impl::GpuKernelsBase<GpuKernelsPass> {
         sources.push_back(function);
     if (sources.empty())
       return;
+    GpuFeatures features;
+    features.ampere = computeCapability(chip) >= 80;
     gpu::GPUModuleOp module = kernelModule();
     chooseIndexWidth(sources, module);
     llvm::Expected<Device> device = loadDevice(chip);
@@ -485,13 +500,13 @@ struct GpuKernelsPass : fuse::impl::GpuKernelsBase<GpuKernelsPass> {
       getOperation().emitError(llvm::toString(device.takeError()));
       return signalPassFailure();
     }
-    Target target{computeCapability(chip), device->sharedPerBlock};
+    features.shared = device->sharedPerBlock;
     for (func::FuncOp source : sources) {
       chooseTile(source, *device);
       if (failed(checkTypes(source)) || failed(simplify(source)) ||
           failed(checkParameters(source)) ||
-          (!makeRelaxed(source, module, target) &&
-           !makeKernel(source, module, target)))
+          (!makeRelaxed(source, module) &&
+           !makeKernel(source, module, features, *device)))
         return signalPassFailure();
     }
     redirect(sources, module);

@@ -71,9 +71,8 @@ static TileAttr tileOf(Operation *function) {
   return function->getAttrOfType<TileAttr>(names::kTile);
 }
 
-/// The prediction for an outlined kernel.
-static std::optional<Prediction> predict(Operation *function,
-                                         const Device &device) {
+std::optional<Prediction> fuse::predictResources(Operation *function,
+                                                 const Device &device) {
   std::optional<TileCost> cost =
       Outlined(function).cost(tileOf(function), device);
   return cost ? std::optional(Prediction{cost->registers, cost->shared})
@@ -190,7 +189,7 @@ fuse::reportProgram(ModuleOp module, const Device &device, StringRef chip,
   llvm::StringMap<std::optional<Prediction>> predictions;
   for (auto function : module.getOps<func::FuncOp>())
     if (function->hasAttr(kKernelClassAttr))
-      predictions[function.getName()] = predict(function, device);
+      predictions[function.getName()] = predictResources(function, device);
   outlined(module);
   if (failed(build(buildGpuLaunches)))
     return failure();

@@ -81,6 +81,10 @@ std::optional<Tile> smallerTile(mlir::Operation *function,
 /// time. Nothing if no class holds it, or no tile fits the device.
 std::optional<Tile> bestTileOf(mlir::Operation *function, const Device &device);
 
+/// What the class of an outlined kernel says of its tile, or of the best one.
+std::optional<Prediction> predictResources(mlir::Operation *function,
+                                           const Device &device);
+
 /// The kernels of the module's gpu.module, without resources.
 std::vector<KernelReport> reportsOf(mlir::ModuleOp module);
 
