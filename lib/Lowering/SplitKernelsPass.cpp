@@ -16,7 +16,8 @@
 //           y = fuse.kernel "contraction" (d, w) { y = conv }
 //
 // For a machine on which a launch is a call, and where the caches are shared by
-// what runs one after the other. Siblings have the same number in
+// what runs one after the other: a chain stays whole only where the caches
+// would not hold what is between its parts. Siblings have the same number in
 // `fuse.together`: fuse-gpu-siblings makes one launch of them.
 //
 //===----------------------------------------------------------------------===//
@@ -121,8 +122,10 @@ static StringRef classOf(fuse::KernelOp kernel, const Slice &slice,
     if (fuse::isHeavy(*role))
       anchor = op;
   }
-  bool single = llvm::count_if(roles, fuse::isHeavy) == 1;
-  if (anchor && (single || windows) && !stageOf(kernel, anchor, known).empty())
+  bool softmax = llvm::count_if(roles, fuse::isHeavy) == 2 &&
+                 llvm::is_contained(roles, fuse::Role::Reduction);
+  if (anchor && (windows || !softmax) &&
+      !stageOf(kernel, anchor, known).empty())
     return fuse::chainClassName();
   return fuse::classForRoles(roles).name();
 }
@@ -280,6 +283,59 @@ static void splitAttention(fuse::KernelOp kernel) {
              /*last=*/false));
 }
 
+/// True if an operator for which `wanted` holds reads what `op` computes.
+static bool isReadBy(fuse::KernelOp kernel, Operation *op,
+                     llvm::function_ref<bool(Operation *)> wanted) {
+  return llvm::any_of(*bodyOf(kernel), [&](Operation &reader) {
+    return wanted(&reader) && stageOf(kernel, &reader).contains(op);
+  });
+}
+
+static bool isWindow(Operation *op) {
+  std::optional<fuse::Role> role = roleOf(op);
+  return role &&
+         (*role == fuse::Role::Depthwise || *role == fuse::Role::Window);
+}
+
+/// Bytes of a tensor of static shape; nothing for others.
+static std::optional<int64_t> bytesOf(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  std::optional<int64_t> element =
+      type ? fuse::elementBytes(type.getElementType()) : std::nullopt;
+  if (!element || !type.hasStaticShape())
+    return std::nullopt;
+  return type.getNumElements() * *element;
+}
+
+/// True if a chain is faster as one loop nest on a CPU with vectors of `lanes`:
+/// each tile loads the weights again, so what the tiles save must be more; and
+/// rows that a window reads of a contraction are computed one by one, so they
+/// must fill vectors.
+static bool gainsWhole(fuse::KernelOp kernel, int64_t lanes) {
+  int64_t handed = 0, weights = 0;
+  for (Operation &op : *bodyOf(kernel)) {
+    if (!sums(&op))
+      continue;
+    std::optional<int64_t> result = bytesOf(op.getResult(0));
+    if (!result)
+      return false;
+    bool heavy = fuse::isHeavy(*roleOf(&op));
+    if (heavy) {
+      std::optional<int64_t> second = bytesOf(op.getOperand(1));
+      if (!second)
+        return false;
+      weights += *second;
+    }
+    if (isReadBy(kernel, &op, sums))
+      handed += *result;
+    auto shape = cast<ShapedType>(op.getResult(0).getType()).getShape();
+    if (heavy && !shape.empty() && shape.back() < lanes &&
+        isReadBy(kernel, &op, isWindow))
+      return false;
+  }
+  return handed > weights;
+}
+
 namespace {
 struct SplitKernelsPass : fuse::impl::SplitKernelsBase<SplitKernelsPass> {
   using SplitKernelsBase::SplitKernelsBase;
@@ -311,12 +367,14 @@ struct SplitKernelsPass : fuse::impl::SplitKernelsBase<SplitKernelsPass> {
     for (auto [number, kernel] : llvm::enumerate(siblings))
       splitSiblings(kernel, number, chains);
     for (fuse::KernelOp kernel : chains)
-      if (std::string why; kernel.getKernelClass() == fuse::chainClassName() &&
-                           !isOneLaunch(kernel, why))
-        splitChain(kernel, why);
-      else if (attention &&
-               kernel.getKernelClass() == fuse::attentionClassName() &&
-               !isOnline(kernel))
+      if (kernel.getKernelClass() == fuse::chainClassName()) {
+        std::string why;
+        bool gains = wholeLanes && gainsWhole(kernel, wholeLanes);
+        if (!gains && !isOneLaunch(kernel, why))
+          splitChain(kernel, why);
+      } else if (attention &&
+                 kernel.getKernelClass() == fuse::attentionClassName() &&
+                 !isOnline(kernel))
         splitAttention(kernel);
   }
 
