@@ -17,13 +17,16 @@
 //
 // For a machine on which a launch is a call, and where the caches are shared by
 // what runs one after the other: a chain stays whole only where the caches
-// would not hold what is between its parts.
+// would not hold what is between its parts. Siblings have the same number in
+// `fuse.together`: fuse-gpu-siblings makes one launch of them.
 //
 //===----------------------------------------------------------------------===//
 
-#include "fuse/Dialect/FuseDialect.h"
+#include "GpuChain.h"
+#include "GpuMerge.h"
+#include "fuse/Device/Device.h"
 #include "fuse/Kernel/KernelClass.h"
-#include "fuse/Lowering/Passes.h"
+#include "fuse/Kernel/Softmax.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/EquivalenceClasses.h"
 
@@ -191,7 +194,7 @@ static SmallVector<Results> siblingsOf(fuse::KernelOp kernel) {
   return siblings;
 }
 
-static void splitSiblings(fuse::KernelOp kernel,
+static void splitSiblings(fuse::KernelOp kernel, int64_t number,
                           SmallVectorImpl<fuse::KernelOp> &parts) {
   for (const Results &results : siblingsOf(kernel)) {
     SmallVector<Value> values;
@@ -199,6 +202,7 @@ static void splitSiblings(fuse::KernelOp kernel,
       values.push_back(yieldedBy(kernel)[result]);
     IRMapping none;
     fuse::KernelOp part = extract(kernel, values, none);
+    part->setAttr(fuse::kTogetherAttr, Builder(part).getI64IntegerAttr(number));
     for (auto [result, value] : llvm::zip_equal(results, part.getOutputs()))
       kernel.getOutputs()[result].replaceAllUsesWith(value);
     parts.push_back(part);
@@ -225,21 +229,41 @@ static fuse::KernelOp cutBefore(fuse::KernelOp kernel, Operation *anchor) {
   IRMapping known;
   fuse::KernelOp front = extract(kernel, held, known);
   fuse::KernelOp rest = extract(kernel, all, known);
-  for (fuse::KernelOp part : {front, rest})
+  for (fuse::KernelOp part : {front, rest}) {
     part.removeTileAttr(); // that of the whole
+    if (Attribute why = kernel->getAttr(fuse::kSplitAttr))
+      part->setAttr(fuse::kSplitAttr, why);
+  }
   kernel->replaceAllUsesWith(rest.getOutputs());
   kernel.erase();
   return front;
 }
 
-/// Cuts in front of the last window or reduction until each has a kernel.
-static void splitChain(fuse::KernelOp kernel) {
+/// Cuts in front of the last window or reduction until each has a kernel, which
+/// says `why`, if anything.
+static void splitChain(fuse::KernelOp kernel, StringRef why) {
+  if (!why.empty())
+    kernel->setAttr(fuse::kSplitAttr,
+                    StringAttr::get(kernel.getContext(), why));
   while (kernel) {
     Operation *anchor = nullptr;
     for (Operation *op : sliceOf(kernel, SmallVector<Value>(yieldedBy(kernel))))
       anchor = sums(op) ? op : anchor;
     kernel = cutBefore(kernel, anchor);
   }
+}
+
+/// True if a block of a GPU can walk over the keys of `kernel`.
+static bool isOnline(fuse::KernelOp kernel) {
+  SmallVector<linalg::LinalgOp, 2> heavy;
+  for (Operation &op : *bodyOf(kernel))
+    if (std::optional<fuse::Role> role = roleOf(&op);
+        role && fuse::isHeavy(*role))
+      heavy.push_back(cast<linalg::LinalgOp>(op));
+  if (heavy.size() != 2)
+    return false;
+  auto form = fuse::onlineSoftmax(heavy[0], heavy[1]);
+  return form && form->hasKnownLengths();
 }
 
 /// Cuts in front of the second contraction, then in front of the softmax.
@@ -316,7 +340,23 @@ namespace {
 struct SplitKernelsPass : fuse::impl::SplitKernelsBase<SplitKernelsPass> {
   using SplitKernelsBase::SplitKernelsBase;
 
+  /// True if there is code for `kernel`, a chain, in one launch; else `why`
+  /// not, if that was asked.
+  bool isOneLaunch(fuse::KernelOp kernel, std::string &why) {
+    return device && fuse::scheduledChain(*bodyOf(kernel),
+                                          fuse::chainTile(kernel.getTileAttr()),
+                                          device->sharedPerBlock, why);
+  }
+
   void runOnOperation() override {
+    if (!chip.empty()) {
+      llvm::Expected<fuse::Device> loaded = fuse::loadDevice(chip);
+      if (!loaded) {
+        getOperation().emitError(llvm::toString(loaded.takeError()));
+        return signalPassFailure();
+      }
+      device = *loaded;
+    }
     SmallVector<fuse::KernelOp> siblings, chains;
     getOperation()->walk([&](fuse::KernelOp kernel) {
       if (kernel.getKernelClass() == fuse::siblingsClassName())
@@ -324,15 +364,20 @@ struct SplitKernelsPass : fuse::impl::SplitKernelsBase<SplitKernelsPass> {
       else
         chains.push_back(kernel);
     });
-    for (fuse::KernelOp kernel : siblings)
-      splitSiblings(kernel, chains);
+    for (auto [number, kernel] : llvm::enumerate(siblings))
+      splitSiblings(kernel, number, chains);
     for (fuse::KernelOp kernel : chains)
       if (kernel.getKernelClass() == fuse::chainClassName()) {
-        if (wholeLanes == 0 || !gainsWhole(kernel, wholeLanes))
-          splitChain(kernel);
+        std::string why;
+        bool gains = wholeLanes && gainsWhole(kernel, wholeLanes);
+        if (!gains && !isOneLaunch(kernel, why))
+          splitChain(kernel, why);
       } else if (attention &&
-                 kernel.getKernelClass() == fuse::attentionClassName())
+                 kernel.getKernelClass() == fuse::attentionClassName() &&
+                 !isOnline(kernel))
         splitAttention(kernel);
   }
+
+  std::optional<fuse::Device> device; ///< nothing: no code for several parts
 };
 } // namespace
