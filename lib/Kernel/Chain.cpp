@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Chain kernels: a depthwise convolution or a pooling, and the contraction or
-// convolution that reads it. A block computes what its tile needs of the first
-// one into shared memory, all channels of it.
+// Chain kernels: a depthwise convolution, a pooling or a matrix product, and
+// the contraction or convolution that reads it. A block computes what its tile
+// needs of the first one into shared memory, all channels of it.
 //
 //   d = depthwise x; y = conv 1x1 d        p = mean x over the image; y = fc p
 //
@@ -16,6 +16,11 @@
 // some channels at a time, with the window's halo, and adds them to its sums.
 //
 //   e = conv 1x1 x; d = depthwise e; y = conv 1x1 d
+//
+// Without a window between, a block owns rows of both contractions, and all
+// columns of the second: nothing is computed twice.
+//
+//   e = matmul x, w; y = matmul (relu e), v
 //
 //===----------------------------------------------------------------------===//
 
@@ -31,6 +36,10 @@ namespace {
 constexpr int64_t kPixels[] = {128, 64, 32, 16, 4, 1};
 constexpr int64_t kDepth = 8, kThreads = 128;
 
+/// Rows of a block of two contractions, larger first: multiples of the 16 rows
+/// of a tensor instruction.
+constexpr int64_t kRows[] = {64, 32, 16};
+
 /// How a loop nest walks over an image: it reads (n - 1) * stride + filter
 /// elements along a side for n results.
 struct Reach {
@@ -45,6 +54,9 @@ struct Parts {
   Gemm gemm;                              ///< of the anchor
   Reach reach, windowReach;
   ChainOps ops;
+
+  /// True for two contractions with nothing but elementwise operators between.
+  bool isTwice() const { return expand && !window; }
 };
 
 } // namespace
@@ -145,8 +157,8 @@ static std::optional<Decision> checkStages(const Group &group,
   SmallVector<unsigned> stages = stagesOf(group);
   if (!feedsRows(group, anchor, stages.back()))
     return Decision::keep(Reason::NoChain,
-                          "a window or pooling that gives the rows of the "
-                          "contraction, not its weights");
+                          "a window, pooling or contraction that gives the "
+                          "rows of the next contraction, not its weights");
   if (stages.size() == 1) {
     Gemm gemm = gemmOf(group.graph.op(anchor));
     Role role = group.node(stages.front()).role;
@@ -154,11 +166,11 @@ static std::optional<Decision> checkStages(const Group &group,
     bool pools =
         role == Role::Reduction &&
         group.node(stages.front()).parallel == gemm.batch * gemm.m * gemm.k;
-    if (isHeavy(role))
-      return Decision::keep(
-          Reason::TwoHeavy,
-          "a kernel class for chains that holds the producer's tile on chip");
-    if (pools || isWindow(role))
+    if (isHeavy(role) && !keepsRows(group, stages.front(), anchor))
+      return Decision::keep(Reason::NoChain,
+                            "whole rows of the first contraction as the rows "
+                            "that the second sums along");
+    if (isHeavy(role) || pools || isWindow(role))
       return std::nullopt;
     return Decision::keep(
         Reason::NoChain,
@@ -211,6 +223,12 @@ public:
     Gemm gemm = partsOf(group).gemm;
     int64_t threads = std::min<int64_t>(kThreads, device.maxThreadsPerBlock);
     SmallVector<Tile> result;
+    if (partsOf(group).isTwice()) {
+      for (int64_t rows : kRows)
+        result.push_back(
+            {{rows, static_cast<int64_t>(gemm.n), kDepth}, threads});
+      return result;
+    }
     // All columns in one block evaluate the stage once.
     SmallVector<int64_t, 2> widths{static_cast<int64_t>(gemm.n)};
     if (widths.front() > kChainColumns)

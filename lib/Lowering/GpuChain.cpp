@@ -53,7 +53,7 @@ void ChainSchedule::place() {
   SmallVector<Extent> grid, columns;
   AffineExpr blocks = getAffineConstantExpr(1, builder.getContext());
   auto add = [&](ArrayRef<Extent> all, int64_t size) {
-    grid.push_back(tilesOf(math.product(all), size));
+    grid.push_back(tilesOf(math, math.product(all), size));
     blocks = blocks * frame.hostProduct(all).ceilDiv(size);
   };
   for (unsigned loop : ops.batch)
@@ -273,8 +273,8 @@ bool ChainSchedule::sumChunks() {
     elements.held.clear(); // the next barrier is that of the first weights
     return fine ? multiplyAll(none, values) : SmallVector<Value>();
   };
-  sums =
-      elements.loops({tilesOf(extents[*ops.channel], tile.chunk)}, sums, chunk);
+  sums = elements.loops({tilesOf(math, extents[*ops.channel], tile.chunk)},
+                        sums, chunk);
   return !sums.empty() && !elements.failedOp && storeAll(none, sums);
 }
 

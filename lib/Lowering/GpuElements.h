@@ -48,8 +48,14 @@ public:
   /// Lets `value` be the element from here on, to the end of the region.
   void preset(mlir::Value tensor, llvm::ArrayRef<LaneIndex> indices,
               mlir::Value value);
-  /// Where the element is in memory, if it is one of an argument as it is.
-  mlir::Value addressOf(mlir::Value tensor, llvm::ArrayRef<LaneIndex> indices);
+  /// Where the element is in memory, if it is one of an argument as it is or a
+  /// padded one; `inside` says then whether it is none of the padding, where
+  /// the address is of some other element.
+  mlir::Value addressOf(mlir::Value tensor, llvm::ArrayRef<LaneIndex> indices,
+                        mlir::Value &inside);
+  /// A value of `element` in its memory type, and back.
+  mlir::Value toMemory(mlir::Value value, mlir::Type element);
+  mlir::Value fromMemory(mlir::Value value, mlir::Type element);
   void store(mlir::Value value, mlir::Value pointer, LaneIndex number,
              mlir::Type element);
   /// Stores where `condition` holds; everywhere without one.

@@ -22,7 +22,7 @@ Value GemmSchedule::both(Value a, Value b) {
   return a && b ? arith::AndIOp::create(builder, loc, a, b) : a ? a : b;
 }
 
-Extent GemmSchedule::tilesOf(const Extent &all, int64_t tile) {
+Extent fuse::tilesOf(IndexMath &math, const Extent &all, int64_t tile) {
   if (all.isStatic())
     return {int64_t(llvm::divideCeil(all.size, tile)), nullptr};
   LaneIndex up = math.add(math.of(all), math.constant(tile - 1));
@@ -30,9 +30,10 @@ Extent GemmSchedule::tilesOf(const Extent &all, int64_t tile) {
 }
 
 void GemmSchedule::place() {
-  SmallVector<Extent> grid = {math.product(gemm.batch.extents),
-                              tilesOf(math.product(gemm.y.extents), tileY),
-                              tilesOf(math.product(gemm.x.extents), tileX)};
+  SmallVector<Extent> grid = {
+      math.product(gemm.batch.extents),
+      tilesOf(math, math.product(gemm.y.extents), tileY),
+      tilesOf(math, math.product(gemm.x.extents), tileX)};
   Lanes at = *math.delinearize({frame.blockId(), 0, 1}, grid);
   batch = *math.delinearize(at[0], gemm.batch.extents);
   startY = math.scale(at[1], {tileY, nullptr});
@@ -49,7 +50,7 @@ void GemmSchedule::place() {
 }
 
 Extent GemmSchedule::rounds() {
-  return tilesOf(math.product(gemm.k.extents), tileK);
+  return tilesOf(math, math.product(gemm.k.extents), tileK);
 }
 
 //===----------------------------------------------------------------------===//
@@ -129,11 +130,10 @@ GemmSchedule::InputRows GemmSchedule::inputRows(unsigned operand,
                  isContiguous(operand, fastestLoop(gemm.k), 1);
   input.lanes = input.alongK ? lanesAlong(operand, gemm.k, tileK, input.element)
                              : lanesAlong(operand, dim, rows, input.element);
+  chooseCopies(input);
   return input;
 }
 
-/// A position in `dim`, within it; `inside` says whether it was. A `tile` of 0
-/// may be anywhere.
 LaneIndex GemmSchedule::within(const GemmDim &dim, int64_t tile,
                                LaneIndex position, unsigned lanes,
                                Value &inside) {
@@ -241,7 +241,6 @@ Value GemmSchedule::startOf(LaneIndex y, LaneIndex x, int64_t width) {
 // Epilogue
 //===----------------------------------------------------------------------===//
 
-/// The sums that the epilogue is at, or the one of them that is asked for.
 Value GemmSchedule::sumAt(ArrayRef<LaneIndex> loops) {
   auto isAt = [&](auto lane) {
     return llvm::all_of(llvm::zip_equal(loops, current), [&](auto pair) {

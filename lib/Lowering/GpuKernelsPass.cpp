@@ -15,6 +15,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "GpuAttention.h"
 #include "GpuChain.h"
 #include "LoopNest.h"
 #include "fuse/Analysis/Operators.h"
@@ -149,19 +150,13 @@ static Value stripReshapes(Value value) {
 }
 
 namespace {
-/// What code may use.
-struct Target {
-  bool tensorCores;
-  double shared; ///< bytes of a block
-};
-
 /// Makes one kernel. Deleted before it is done if a schedule does not hold it.
 class KernelMaker {
 public:
   KernelMaker(func::FuncOp source, gpu::GPUModuleOp module,
-              const Target &target)
-      : source(source), target(target), builder(source.getContext()),
-        elements(builder, source.getLoc()) {
+              GpuFeatures features)
+      : source(source), builder(source.getContext()),
+        elements(builder, source.getLoc()), features(features) {
     builder.setInsertionPointToEnd(module.getBody());
     create();
   }
@@ -169,6 +164,9 @@ public:
   bool pointwise() { return emitPointwise(frame(), GpuTile::of(source)); }
   bool rows(std::string &why) {
     return emitRows(frame(), GpuTile::of(source), why);
+  }
+  bool window(std::string &why) {
+    return emitWindow(frame(), GpuTile::of(source), why);
   }
   bool transposed(std::string &) {
     return emitTransposed(frame(), GpuTile::of(source));
@@ -181,8 +179,15 @@ public:
     std::string why;
     return emitTensorCoreGemm(frame(), GpuTile::of(source), why);
   }
+  bool attention(std::string &why) {
+    return emitAttention(frame(), GpuTile::of(source), why);
+  }
+  bool tensorCoreAttention(std::string &) {
+    std::string why;
+    return emitTensorCoreAttention(frame(), GpuTile::of(source), why);
+  }
   bool chain(std::string &why) {
-    return emitChain(frame(), target.shared, why);
+    return emitChain(frame(), features.shared, why);
   }
   void finish() {
     gpu::ReturnOp::create(builder, source.getLoc());
@@ -191,7 +196,6 @@ public:
   }
 
   func::FuncOp source;
-  const Target &target;
   gpu::GPUFuncOp kernel;
   OpBuilder builder;
   Elements elements;
@@ -201,6 +205,7 @@ private:
   void bind();
   void bindExtents(Value value, Value dest);
   GpuFrame &frame() { return *made; }
+  GpuFeatures features;
   std::optional<GpuFrame> made;
 };
 using Schedule = bool (KernelMaker::*)(std::string &);
@@ -222,7 +227,7 @@ void KernelMaker::create() {
   kernel->setAttr(gpu::GPUDialect::getKernelFuncAttrName(),
                   builder.getUnitAttr());
   builder.setInsertionPointToStart(&kernel.getBody().front());
-  made.emplace(source, kernel, builder, elements);
+  made.emplace(source, kernel, builder, elements, features);
   bind();
 }
 
@@ -306,28 +311,35 @@ static SmallVector<Schedule> rowsOnly() { return {&KernelMaker::rows}; }
 
 /// The schedules for what `source` computes, the best first.
 static SmallVector<Schedule> schedulesOf(func::FuncOp source,
-                                         const Target &target) {
+                                         GpuFeatures features) {
   auto kernelClass = source->getAttrOfType<StringAttr>(kKernelClassAttr);
   if (kernelClass && kernelClass.getValue() == chainClassName())
     return {&KernelMaker::chain};
-  bool reduces = false, slides = false, multiplies = false;
+  bool tensorCores = features.ampere;
+  bool reduces = false, slides = false;
+  unsigned products = 0;
   source.walk([&](linalg::LinalgOp op) {
     Role role = roleOf(op);
     reduces |= role == Role::Reduction;
     slides |= role == Role::Window || role == Role::Depthwise;
-    multiplies |= isHeavy(role);
+    products += isHeavy(role);
   });
-  if (multiplies && target.tensorCores)
+  if (products > 1)
+    return tensorCores
+               ? SmallVector<Schedule>{&KernelMaker::tensorCoreAttention,
+                                       &KernelMaker::attention}
+               : SmallVector<Schedule>{&KernelMaker::attention};
+  if (products && tensorCores)
     return {&KernelMaker::tensorCoreGemm, &KernelMaker::gemm,
             &KernelMaker::rows};
-  if (multiplies)
+  if (products)
     return {&KernelMaker::gemm, &KernelMaker::rows};
   // A thread reads few elements of a window: a team would have nothing to do.
-  if (reduces && !slides)
+  if (slides)
+    return {&KernelMaker::window};
+  if (reduces)
     return rowsOnly();
-  if (!slides)
-    return {&KernelMaker::transposed};
-  return {};
+  return {&KernelMaker::transposed};
 }
 
 /// Deletes a kernel that was not finished, with its shared memory.
@@ -343,9 +355,9 @@ static void discard(KernelMaker &maker, gpu::GPUModuleOp module) {
 /// first one does not.
 static gpu::GPUFuncOp makeScheduled(func::FuncOp source,
                                     gpu::GPUModuleOp module,
-                                    const Target &target, std::string &why) {
-  for (Schedule schedule : schedulesOf(source, target)) {
-    KernelMaker maker(source, module, target);
+                                    GpuFeatures features, std::string &why) {
+  for (Schedule schedule : schedulesOf(source, features)) {
+    KernelMaker maker(source, module, features);
     std::string reason;
     if ((maker.*schedule)(reason)) {
       maker.finish();
@@ -357,13 +369,36 @@ static gpu::GPUFuncOp makeScheduled(func::FuncOp source,
   return nullptr;
 }
 
+/// Tells ptxas not to look for more blocks on an SM than one where a
+/// contraction has so many registers that it fills less than half of an SM by
+/// plan: it would spill a few of them to have one block more.
+static void stateOccupancy(gpu::GPUFuncOp kernel, func::FuncOp source,
+                           const Device &device) {
+  constexpr double enough = 0.5;
+  auto kernelClass = source->getAttrOfType<StringAttr>(kKernelClassAttr);
+  auto size = kernel.getKnownBlockSize();
+  if (kernelClass.getValue() != "contraction" || !size)
+    return;
+  std::optional<Prediction> predicted = predictResources(source, device);
+  if (!predicted)
+    return;
+  double threads = size->front(),
+         resident = threads * blocksPerSm(device, threads, predicted->registers,
+                                          predicted->shared);
+  if (resident < enough * device.maxThreadsPerSm)
+    kernel->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
+                    Builder(kernel.getContext()).getI32IntegerAttr(1));
+}
+
 static gpu::GPUFuncOp makeKernel(func::FuncOp source, gpu::GPUModuleOp module,
-                                 const Target &target) {
+                                 GpuFeatures features, const Device &device) {
   source.walk(allowReordering);
   std::string why;
-  if (gpu::GPUFuncOp kernel = makeScheduled(source, module, target, why))
+  if (gpu::GPUFuncOp kernel = makeScheduled(source, module, features, why)) {
+    stateOccupancy(kernel, source, device);
     return kernel;
-  KernelMaker maker(source, module, target);
+  }
+  KernelMaker maker(source, module, features);
   if (maker.pointwise() && !maker.elements.failedOp) {
     maker.finish();
     if (!why.empty())
@@ -416,9 +451,8 @@ struct GpuKernelsPass : fuse::impl::GpuKernelsBase<GpuKernelsPass> {
 
   /// A row kernel of `source` with its f64 islands in f32, where the sums of a
   /// thread are short: they need no compensation. Nothing if there is none.
-  gpu::GPUFuncOp makeRelaxed(func::FuncOp source, gpu::GPUModuleOp module,
-                             const Target &target) {
-    if (numerics != "relaxed" || schedulesOf(source, target) != rowsOnly())
+  gpu::GPUFuncOp makeRelaxed(func::FuncOp source, gpu::GPUModuleOp module) {
+    if (numerics != "relaxed" || schedulesOf(source, {}) != rowsOnly())
       return nullptr;
     func::FuncOp copy = source.clone();
     getOperation().push_back(copy);
@@ -431,19 +465,19 @@ struct GpuKernelsPass : fuse::impl::GpuKernelsBase<GpuKernelsPass> {
       return nullptr;
     copy.walk(allowReordering);
     std::string why;
-    return makeScheduled(copy, module, target, why);
+    return makeScheduled(copy, module, {}, why);
   }
 
-  /// What no plan has chosen: that of a contraction alone, or of a part. Other
-  /// schedules have a default.
+  /// What no plan has chosen: that of a contraction or window alone, or of a
+  /// part. Other schedules have a default.
   void chooseTile(func::FuncOp source, const Device &device) {
-    bool multiplies = source
-                          .walk([](linalg::LinalgOp op) {
-                            return isHeavy(roleOf(op)) ? WalkResult::interrupt()
-                                                       : WalkResult::advance();
-                          })
-                          .wasInterrupted();
-    if (!multiplies || source->hasAttr(names::kTile))
+    auto isTiled = [](linalg::LinalgOp op) {
+      Role role = roleOf(op);
+      return isHeavy(role) || role == Role::Window || role == Role::Depthwise
+                 ? WalkResult::interrupt()
+                 : WalkResult::advance();
+    };
+    if (!source.walk(isTiled).wasInterrupted() || source->hasAttr(names::kTile))
       return;
     if (std::optional<Tile> tile = bestTileOf(source, device))
       source->setAttr(names::kTile,
@@ -457,6 +491,8 @@ struct GpuKernelsPass : fuse::impl::GpuKernelsBase<GpuKernelsPass> {
         sources.push_back(function);
     if (sources.empty())
       return;
+    GpuFeatures features;
+    features.ampere = computeCapability(chip) >= 80;
     gpu::GPUModuleOp module = kernelModule();
     chooseIndexWidth(sources, module);
     llvm::Expected<Device> device = loadDevice(chip);
@@ -464,14 +500,13 @@ struct GpuKernelsPass : fuse::impl::GpuKernelsBase<GpuKernelsPass> {
       getOperation().emitError(llvm::toString(device.takeError()));
       return signalPassFailure();
     }
-    // The first with mma.m16n8k16 and cp.async ("PTX ISA", Target ISA Notes).
-    Target target{computeCapability(chip) >= 80, device->sharedPerBlock};
+    features.shared = device->sharedPerBlock;
     for (func::FuncOp source : sources) {
       chooseTile(source, *device);
       if (failed(checkTypes(source)) || failed(simplify(source)) ||
           failed(checkParameters(source)) ||
-          (!makeRelaxed(source, module, target) &&
-           !makeKernel(source, module, target)))
+          (!makeRelaxed(source, module) &&
+           !makeKernel(source, module, features, *device)))
         return signalPassFailure();
     }
     redirect(sources, module);

@@ -37,7 +37,7 @@ void fuse::buildGpuFunctions(OpPassManager &pm, const GpuOptions &options) {
   pm.addPass(createGpuTarget(target));
   // Arithmetic on whole tensors becomes operators.
   pm.addNestedPass<func::FuncOp>(createConvertElementwiseToLinalgPass());
-  // There is no code for other parts in one launch.
+  // Code is made of each part; that of siblings is put together again.
   SplitKernelsOptions split;
   split.chip = options.chip;
   split.attention = true;
@@ -73,6 +73,7 @@ void fuse::buildGpuLaunches(OpPassManager &pm, const GpuOptions &options) {
   kernels.chip = options.chip;
   kernels.numerics = options.numerics;
   pm.addPass(createGpuKernels(kernels));
+  pm.addPass(createGpuSiblings());
   pm.addNestedPass<gpu::GPUModuleOp>(createGpuMath());
   bufferizeHost(pm);
   pm.addPass(createGpuLaunch());

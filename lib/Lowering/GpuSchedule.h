@@ -27,18 +27,26 @@ struct GpuOutput {
   mlir::Type element;
 };
 
+/// What the chip has that schedules make use of.
+struct GpuFeatures {
+  /// cp.async and mma.m16n8k16: sm_80 and later ("PTX ISA", Target ISA Notes).
+  bool ampere = false;
+  double shared = 0; ///< bytes of shared memory of a block
+};
+
 /// A GPU kernel while it is made.
 struct GpuFrame {
   GpuFrame(mlir::func::FuncOp source, mlir::gpu::GPUFuncOp kernel,
-           mlir::OpBuilder &builder, Elements &elements)
+           mlir::OpBuilder &builder, Elements &elements, GpuFeatures features)
       : source(source), kernel(kernel), builder(builder), loc(source.getLoc()),
-        elements(elements) {}
+        elements(elements), features(features) {}
 
   mlir::func::FuncOp source; ///< on tensors
   mlir::gpu::GPUFuncOp kernel;
   mlir::OpBuilder &builder;
   mlir::Location loc;
   Elements &elements;
+  GpuFeatures features;
   llvm::SmallVector<GpuOutput> outputs;
   /// The dynamic extents of the arguments, of which there are `numSymbols`, and
   /// those computed for results as symbols of the launch.
@@ -75,6 +83,14 @@ bool emitTransposed(GpuFrame &frame, const GpuTile &tile);
 /// registers. False, with the reason in `why`, if the kernel has no such rows;
 /// nothing of the kernel may be used then.
 bool emitRows(GpuFrame &frame, const GpuTile &tile, std::string &why);
+
+/// A block for a part of the results of a window, whose elements of the image
+/// it holds in shared memory. False if it does not, with the reason in `why`
+/// where that is none of the kernel's nature.
+bool emitWindow(GpuFrame &frame, const GpuTile &tile, std::string &why);
+
+/// How many tiles of `tile` there are in `all`.
+Extent tilesOf(IndexMath &math, const Extent &all, int64_t tile);
 
 /// Lanes of an access of 16 bytes of the widest argument, fewer where
 /// `innermost` is no multiple.

@@ -16,15 +16,17 @@
 //           y = fuse.kernel "contraction" (d, w) { y = conv }
 //
 // For a machine on which a launch is a call, and where the caches are shared by
-// what runs one after the other.
+// what runs one after the other: a chain stays whole only where the caches
+// would not hold what is between its parts. Siblings have the same number in
+// `fuse.together`: fuse-gpu-siblings makes one launch of them.
 //
 //===----------------------------------------------------------------------===//
 
 #include "GpuChain.h"
+#include "GpuMerge.h"
 #include "fuse/Device/Device.h"
-#include "fuse/Dialect/FuseDialect.h"
 #include "fuse/Kernel/KernelClass.h"
-#include "fuse/Lowering/Passes.h"
+#include "fuse/Kernel/Softmax.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/EquivalenceClasses.h"
 
@@ -120,8 +122,10 @@ static StringRef classOf(fuse::KernelOp kernel, const Slice &slice,
     if (fuse::isHeavy(*role))
       anchor = op;
   }
-  bool single = llvm::count_if(roles, fuse::isHeavy) == 1;
-  if (anchor && (single || windows) && !stageOf(kernel, anchor, known).empty())
+  bool softmax = llvm::count_if(roles, fuse::isHeavy) == 2 &&
+                 llvm::is_contained(roles, fuse::Role::Reduction);
+  if (anchor && (windows || !softmax) &&
+      !stageOf(kernel, anchor, known).empty())
     return fuse::chainClassName();
   return fuse::classForRoles(roles).name();
 }
@@ -190,7 +194,7 @@ static SmallVector<Results> siblingsOf(fuse::KernelOp kernel) {
   return siblings;
 }
 
-static void splitSiblings(fuse::KernelOp kernel,
+static void splitSiblings(fuse::KernelOp kernel, int64_t number,
                           SmallVectorImpl<fuse::KernelOp> &parts) {
   for (const Results &results : siblingsOf(kernel)) {
     SmallVector<Value> values;
@@ -198,6 +202,7 @@ static void splitSiblings(fuse::KernelOp kernel,
       values.push_back(yieldedBy(kernel)[result]);
     IRMapping none;
     fuse::KernelOp part = extract(kernel, values, none);
+    part->setAttr(fuse::kTogetherAttr, Builder(part).getI64IntegerAttr(number));
     for (auto [result, value] : llvm::zip_equal(results, part.getOutputs()))
       kernel.getOutputs()[result].replaceAllUsesWith(value);
     parts.push_back(part);
@@ -226,8 +231,8 @@ static fuse::KernelOp cutBefore(fuse::KernelOp kernel, Operation *anchor) {
   fuse::KernelOp rest = extract(kernel, all, known);
   for (fuse::KernelOp part : {front, rest}) {
     part.removeTileAttr(); // that of the whole
-    if (Attribute why = kernel->getAttr(fuse::kPartsAttr))
-      part->setAttr(fuse::kPartsAttr, why);
+    if (Attribute why = kernel->getAttr(fuse::kSplitAttr))
+      part->setAttr(fuse::kSplitAttr, why);
   }
   kernel->replaceAllUsesWith(rest.getOutputs());
   kernel.erase();
@@ -238,7 +243,7 @@ static fuse::KernelOp cutBefore(fuse::KernelOp kernel, Operation *anchor) {
 /// says `why`, if anything.
 static void splitChain(fuse::KernelOp kernel, StringRef why) {
   if (!why.empty())
-    kernel->setAttr(fuse::kPartsAttr,
+    kernel->setAttr(fuse::kSplitAttr,
                     StringAttr::get(kernel.getContext(), why));
   while (kernel) {
     Operation *anchor = nullptr;
@@ -246,6 +251,19 @@ static void splitChain(fuse::KernelOp kernel, StringRef why) {
       anchor = sums(op) ? op : anchor;
     kernel = cutBefore(kernel, anchor);
   }
+}
+
+/// True if a block of a GPU can walk over the keys of `kernel`.
+static bool isOnline(fuse::KernelOp kernel) {
+  SmallVector<linalg::LinalgOp, 2> heavy;
+  for (Operation &op : *bodyOf(kernel))
+    if (std::optional<fuse::Role> role = roleOf(&op);
+        role && fuse::isHeavy(*role))
+      heavy.push_back(cast<linalg::LinalgOp>(op));
+  if (heavy.size() != 2)
+    return false;
+  auto form = fuse::onlineSoftmax(heavy[0], heavy[1]);
+  return form && form->hasKnownLengths();
 }
 
 /// Cuts in front of the second contraction, then in front of the softmax.
@@ -263,6 +281,59 @@ static void splitAttention(fuse::KernelOp kernel) {
         kernel,
         find([](fuse::Role role) { return role == fuse::Role::Reduction; },
              /*last=*/false));
+}
+
+/// True if an operator for which `wanted` holds reads what `op` computes.
+static bool isReadBy(fuse::KernelOp kernel, Operation *op,
+                     llvm::function_ref<bool(Operation *)> wanted) {
+  return llvm::any_of(*bodyOf(kernel), [&](Operation &reader) {
+    return wanted(&reader) && stageOf(kernel, &reader).contains(op);
+  });
+}
+
+static bool isWindow(Operation *op) {
+  std::optional<fuse::Role> role = roleOf(op);
+  return role &&
+         (*role == fuse::Role::Depthwise || *role == fuse::Role::Window);
+}
+
+/// Bytes of a tensor of static shape; nothing for others.
+static std::optional<int64_t> bytesOf(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  std::optional<int64_t> element =
+      type ? fuse::elementBytes(type.getElementType()) : std::nullopt;
+  if (!element || !type.hasStaticShape())
+    return std::nullopt;
+  return type.getNumElements() * *element;
+}
+
+/// True if a chain is faster as one loop nest on a CPU with vectors of `lanes`:
+/// each tile loads the weights again, so what the tiles save must be more; and
+/// rows that a window reads of a contraction are computed one by one, so they
+/// must fill vectors.
+static bool gainsWhole(fuse::KernelOp kernel, int64_t lanes) {
+  int64_t handed = 0, weights = 0;
+  for (Operation &op : *bodyOf(kernel)) {
+    if (!sums(&op))
+      continue;
+    std::optional<int64_t> result = bytesOf(op.getResult(0));
+    if (!result)
+      return false;
+    bool heavy = fuse::isHeavy(*roleOf(&op));
+    if (heavy) {
+      std::optional<int64_t> second = bytesOf(op.getOperand(1));
+      if (!second)
+        return false;
+      weights += *second;
+    }
+    if (isReadBy(kernel, &op, sums))
+      handed += *result;
+    auto shape = cast<ShapedType>(op.getResult(0).getType()).getShape();
+    if (heavy && !shape.empty() && shape.back() < lanes &&
+        isReadBy(kernel, &op, isWindow))
+      return false;
+  }
+  return handed > weights;
 }
 
 namespace {
@@ -293,14 +364,17 @@ struct SplitKernelsPass : fuse::impl::SplitKernelsBase<SplitKernelsPass> {
       else
         chains.push_back(kernel);
     });
-    for (fuse::KernelOp kernel : siblings)
-      splitSiblings(kernel, chains);
+    for (auto [number, kernel] : llvm::enumerate(siblings))
+      splitSiblings(kernel, number, chains);
     for (fuse::KernelOp kernel : chains)
-      if (std::string why; kernel.getKernelClass() == fuse::chainClassName() &&
-                           !isOneLaunch(kernel, why))
-        splitChain(kernel, why);
-      else if (attention &&
-               kernel.getKernelClass() == fuse::attentionClassName())
+      if (kernel.getKernelClass() == fuse::chainClassName()) {
+        std::string why;
+        bool gains = wholeLanes && gainsWhole(kernel, wholeLanes);
+        if (!gains && !isOneLaunch(kernel, why))
+          splitChain(kernel, why);
+      } else if (attention &&
+                 kernel.getKernelClass() == fuse::attentionClassName() &&
+                 !isOnline(kernel))
         splitAttention(kernel);
   }
 

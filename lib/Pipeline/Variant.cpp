@@ -221,8 +221,8 @@ static KernelInfo infoOf(Operation *function, StringRef name) {
   info.bytes = number(kKernelBytesAttr);
   if (function->hasAttr(kPlainAttr))
     info.plain = text(kPlainAttr);
-  if (function->hasAttr(kPartsAttr))
-    info.parts = text(kPartsAttr);
+  if (function->hasAttr(kSplitAttr))
+    info.split = text(kSplitAttr);
   return info;
 }
 

@@ -58,9 +58,9 @@ func.func @depthwise(%x: tensor<1x20x10x10xf32>, %f: tensor<20x3x3xf32>, %w: ten
 
 // The hidden value is added to the result: it would have to be kept whole.
 // CHECK-LABEL: @twice
-// CHECK: fuse.kernel "contraction"{{.*}}fuse.parts = "what is held on chip is read a second time"
-// CHECK: fuse.kernel "contraction"{{.*}}fuse.parts = "what is held on chip is read a second time"
-// CODE: gpu.func @kernel_2_contraction{{.*}}fuse.parts = "what is held on chip is read a second time"
+// CHECK: fuse.kernel "contraction"{{.*}}fuse.split = "what is held on chip is read a second time"
+// CHECK: fuse.kernel "contraction"{{.*}}fuse.split = "what is held on chip is read a second time"
+// CODE: gpu.func @kernel_2_contraction{{.*}}fuse.split = "what is held on chip is read a second time"
 func.func @twice(%x: tensor<48x24xf32>, %a: tensor<24x64xf32>, %w: tensor<64x64xf32>) -> tensor<48x64xf32> {
   %r = fuse.kernel "chain" tile(<sizes = [16, 64, 8], threads = 128>) (%x, %a, %w) : (tensor<48x24xf32>, tensor<24x64xf32>, tensor<64x64xf32>) -> tensor<48x64xf32> {
   ^bb0(%i: tensor<48x24xf32>, %j: tensor<24x64xf32>, %k: tensor<64x64xf32>):
@@ -81,8 +81,8 @@ func.func @twice(%x: tensor<48x24xf32>, %a: tensor<24x64xf32>, %w: tensor<64x64x
 
 // All 4096 channels of 16 pixels do not fit on chip.
 // CHECK-LABEL: @large
-// CHECK: fuse.kernel "window"{{.*}}fuse.parts = "263936 bytes of shared memory, a block has 166912"
-// CHECK: fuse.kernel "contraction"{{.*}}fuse.parts = "263936 bytes of shared memory, a block has 166912"
+// CHECK: fuse.kernel "window"{{.*}}fuse.split = "263936 bytes of shared memory, a block has 166912"
+// CHECK: fuse.kernel "contraction"{{.*}}fuse.split = "263936 bytes of shared memory, a block has 166912"
 func.func @large(%x: tensor<1x4096x10x10xf32>, %f: tensor<4096x3x3xf32>, %w: tensor<24x4096x1x1xf32>) -> tensor<1x24x8x8xf32> {
   %r = fuse.kernel "chain" tile(<sizes = [16, 24, 8], threads = 128>) (%x, %f, %w) : (tensor<1x4096x10x10xf32>, tensor<4096x3x3xf32>, tensor<24x4096x1x1xf32>) -> tensor<1x24x8x8xf32> {
   ^bb0(%i: tensor<1x4096x10x10xf32>, %j: tensor<4096x3x3xf32>, %k: tensor<24x4096x1x1xf32>):
@@ -100,7 +100,7 @@ func.func @large(%x: tensor<1x4096x10x10xf32>, %f: tensor<4096x3x3xf32>, %w: ten
 
 // A tile of a thread with 512 sums.
 // CHECK-LABEL: @sums
-// CHECK: fuse.kernel "contraction"{{.*}}fuse.parts = "more sums than a thread has registers for"
+// CHECK: fuse.kernel "contraction"{{.*}}fuse.split = "more sums than a thread has registers for"
 func.func @sums(%x: tensor<256x24xf32>, %a: tensor<24x40xf32>, %w: tensor<40x64xf32>) -> tensor<256x64xf32> {
   %r = fuse.kernel "chain" tile(<sizes = [256, 64, 8], threads = 32>) (%x, %a, %w) : (tensor<256x24xf32>, tensor<24x40xf32>, tensor<40x64xf32>) -> tensor<256x64xf32> {
   ^bb0(%i: tensor<256x24xf32>, %j: tensor<24x40xf32>, %k: tensor<40x64xf32>):
