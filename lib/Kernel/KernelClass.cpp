@@ -111,8 +111,11 @@ double fuse::parameterBytes(const Group &group, const Device &device) {
   return gpu ? 8.0 * (traffic.inputs + traffic.outputs + traffic.extents) : 0;
 }
 
-Decision fuse::noTile(const Group &group, const Device &device,
-                      const TileCost &smallest, const Limits &limits) {
+Decision fuse::noTile(const KernelClass &kernel, const Group &group,
+                      const Device &device, const TileCost &smallest,
+                      const Limits &limits) {
+  if (std::optional<Decision> refusal = kernel.refusedOn(group, device))
+    return *refusal;
   double parameters = parameterBytes(group, device);
   if (parameters > kMostParameters)
     return Decision::keep(Reason::Parameters, "fewer inputs and results")
@@ -130,7 +133,8 @@ std::optional<TileCost> fuse::bestTile(const KernelClass &kernel,
                                        const Limits &limits,
                                        TileCost &smallest) {
   std::optional<TileCost> best;
-  bool takes = parameterBytes(group, device) <= kMostParameters;
+  bool takes = parameterBytes(group, device) <= kMostParameters &&
+               !kernel.refusedOn(group, device);
   for (const Tile &tile : kernel.tiles(group, device)) {
     smallest = kernel.cost(group, tile, device);
     bool fits = takes && smallest.registers <= limits.registers &&

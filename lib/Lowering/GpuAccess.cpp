@@ -137,6 +137,38 @@ fuse::loadSteps(Elements &elements, Value tensor, ArrayRef<LaneIndex> indices) {
   return steps;
 }
 
+std::optional<Lanes> fuse::indicesBehind(Elements &elements, Value tensor,
+                                         ArrayRef<LaneIndex> indices,
+                                         Value wanted) {
+  SmallVector<ElementSource> work{{tensor, Lanes(indices)}};
+  llvm::SmallDenseSet<Value> seen;
+  while (!work.empty()) {
+    ElementSource next = work.pop_back_val();
+    if (next.tensor == wanted)
+      return next.indices;
+    if (!next.tensor.getDefiningOp() || !seen.insert(next.tensor).second)
+      continue;
+    if (auto sources = sourcesOf(elements, next.tensor, next.indices))
+      work.append(sources->begin(), sources->end());
+  }
+  return std::nullopt;
+}
+
+bool fuse::isMoved(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    auto structured = dyn_cast<linalg::LinalgOp>(op);
+    bool copies = structured && !structured.getNumReductionLoops() &&
+                  structured.getNumDpsInputs() == 1 &&
+                  structured.getBlock()->getTerminator()->getOperand(0) ==
+                      structured.getRegionInputArgs()[0];
+    if (!copies && !isa<tensor::CastOp, tensor::ExpandShapeOp,
+                        tensor::CollapseShapeOp, tensor::ExtractSliceOp>(op))
+      return false;
+    value = op->getOperand(0);
+  }
+  return true;
+}
+
 /// Indices of the results of `op`, an elementwise operator, for an element of
 /// the input `operand`: all loops must follow from it.
 static std::optional<Lanes> throughOperator(Elements &elements,

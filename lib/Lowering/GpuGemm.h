@@ -34,6 +34,9 @@ struct GpuGemm {
 
   /// Nothing, and `why`, if `source` has no such contraction, or more than it.
   static std::optional<GpuGemm> of(GpuFrame &frame, std::string &why);
+  /// The same of one of several contractions.
+  static std::optional<GpuGemm> of(GpuFrame &frame, mlir::linalg::LinalgOp op,
+                                   std::string &why);
 };
 
 /// Blocks of y by x, k steps of `k`; threads of y by x with as many elements

@@ -133,8 +133,6 @@ GemmSchedule::InputRows GemmSchedule::inputRows(unsigned operand,
   return input;
 }
 
-/// A position in `dim`, within it; `inside` says whether it was. A `tile` of 0
-/// may be anywhere.
 LaneIndex GemmSchedule::within(const GemmDim &dim, int64_t tile,
                                LaneIndex position, unsigned lanes,
                                Value &inside) {
@@ -244,7 +242,6 @@ Value GemmSchedule::startOf(LaneIndex y, LaneIndex x, int64_t width) {
 // Epilogue
 //===----------------------------------------------------------------------===//
 
-/// The sums that the epilogue is at, or the one of them that is asked for.
 Value GemmSchedule::sumAt(ArrayRef<LaneIndex> loops) {
   auto isAt = [&](auto lane) {
     return llvm::all_of(llvm::zip_equal(loops, current), [&](auto pair) {

@@ -72,6 +72,14 @@ protected:
   std::optional<int64_t> strideAlong(unsigned operand, const GemmDim &dim,
                                      int64_t tile);
 
+  /// A position in `dim`, within it; `inside` says whether it was, nothing if
+  /// it surely was. A `tile` of 0 may be anywhere.
+  LaneIndex within(const GemmDim &dim, int64_t tile, LaneIndex position,
+                   unsigned lanes, mlir::Value &inside);
+  /// The sums that the epilogue is at, or the one of them that is asked for.
+  mlir::Value sumAt(llvm::ArrayRef<LaneIndex> loops);
+  mlir::Value both(mlir::Value a, mlir::Value b);
+
   GpuFrame &frame;
   const GpuGemm &gemm;
   Elements &elements;
@@ -85,12 +93,8 @@ protected:
 private:
   unsigned lanesAlong(unsigned operand, const GemmDim &dim, int64_t tile,
                       mlir::Type element);
-  LaneIndex within(const GemmDim &dim, int64_t tile, LaneIndex position,
-                   unsigned lanes, mlir::Value &inside);
   std::optional<Lanes> loopsAt(LaneIndex y, LaneIndex x);
-  mlir::Value sumAt(llvm::ArrayRef<LaneIndex> loops);
   bool store(const GpuOutput &output, mlir::Value condition);
-  mlir::Value both(mlir::Value a, mlir::Value b);
 
   Lanes current;            ///< loops of the sums that the epilogue is at
   mlir::Value currentValue; ///< those sums

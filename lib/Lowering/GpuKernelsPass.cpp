@@ -15,7 +15,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "GpuGemm.h"
+#include "GpuAttention.h"
 #include "LoopNest.h"
 #include "fuse/Analysis/Operators.h"
 #include "fuse/Device/Chip.h"
@@ -152,11 +152,12 @@ namespace {
 /// Makes one kernel. Deleted before it is done if a schedule does not hold it.
 class KernelMaker {
 public:
-  KernelMaker(func::FuncOp source, gpu::GPUModuleOp module)
+  KernelMaker(func::FuncOp source, gpu::GPUModuleOp module, int64_t capability)
       : source(source), builder(source.getContext()),
         elements(builder, source.getLoc()) {
     builder.setInsertionPointToEnd(module.getBody());
     create();
+    made->capability = capability;
   }
 
   bool pointwise() { return emitPointwise(frame(), GpuTile::of(source)); }
@@ -176,6 +177,13 @@ public:
   bool tensorCoreGemm(std::string &) {
     std::string why;
     return emitTensorCoreGemm(frame(), GpuTile::of(source), why);
+  }
+  bool attention(std::string &why) {
+    return emitAttention(frame(), GpuTile::of(source), why);
+  }
+  bool tensorCoreAttention(std::string &) {
+    std::string why;
+    return emitTensorCoreAttention(frame(), GpuTile::of(source), why);
   }
   void finish() {
     gpu::ReturnOp::create(builder, source.getLoc());
@@ -298,18 +306,26 @@ static SmallVector<Schedule> rowsOnly() { return {&KernelMaker::rows}; }
 
 /// The schedules for what `source` computes, the best first.
 static SmallVector<Schedule> schedulesOf(func::FuncOp source,
-                                         bool tensorCores) {
-  bool reduces = false, slides = false, multiplies = false;
+                                         int64_t capability) {
+  // The first with mma.m16n8k16 and cp.async ("PTX ISA", Target ISA Notes).
+  bool tensorCores = capability >= 80;
+  bool reduces = false, slides = false;
+  unsigned products = 0;
   source.walk([&](linalg::LinalgOp op) {
     Role role = roleOf(op);
     reduces |= role == Role::Reduction;
     slides |= role == Role::Window || role == Role::Depthwise;
-    multiplies |= isHeavy(role);
+    products += isHeavy(role);
   });
-  if (multiplies && tensorCores)
+  if (products > 1)
+    return tensorCores
+               ? SmallVector<Schedule>{&KernelMaker::tensorCoreAttention,
+                                       &KernelMaker::attention}
+               : SmallVector<Schedule>{&KernelMaker::attention};
+  if (products && tensorCores)
     return {&KernelMaker::tensorCoreGemm, &KernelMaker::gemm,
             &KernelMaker::rows};
-  if (multiplies)
+  if (products)
     return {&KernelMaker::gemm, &KernelMaker::rows};
   // A thread reads few elements of a window: a team would have nothing to do.
   if (slides)
@@ -331,10 +347,10 @@ static void discard(KernelMaker &maker, gpu::GPUModuleOp module) {
 /// The kernel by the first schedule that holds it; else nothing, and why the
 /// first one does not.
 static gpu::GPUFuncOp makeScheduled(func::FuncOp source,
-                                    gpu::GPUModuleOp module, bool tensorCores,
+                                    gpu::GPUModuleOp module, int64_t capability,
                                     std::string &why) {
-  for (Schedule schedule : schedulesOf(source, tensorCores)) {
-    KernelMaker maker(source, module);
+  for (Schedule schedule : schedulesOf(source, capability)) {
+    KernelMaker maker(source, module, capability);
     std::string reason;
     if ((maker.*schedule)(reason)) {
       maker.finish();
@@ -347,12 +363,12 @@ static gpu::GPUFuncOp makeScheduled(func::FuncOp source,
 }
 
 static gpu::GPUFuncOp makeKernel(func::FuncOp source, gpu::GPUModuleOp module,
-                                 bool tensorCores) {
+                                 int64_t capability) {
   source.walk(allowReordering);
   std::string why;
-  if (gpu::GPUFuncOp kernel = makeScheduled(source, module, tensorCores, why))
+  if (gpu::GPUFuncOp kernel = makeScheduled(source, module, capability, why))
     return kernel;
-  KernelMaker maker(source, module);
+  KernelMaker maker(source, module, capability);
   if (maker.pointwise() && !maker.elements.failedOp) {
     maker.finish();
     if (!why.empty())
@@ -406,7 +422,7 @@ struct GpuKernelsPass : fuse::impl::GpuKernelsBase<GpuKernelsPass> {
   /// A row kernel of `source` with its f64 islands in f32, where the sums of a
   /// thread are short: they need no compensation. Nothing if there is none.
   gpu::GPUFuncOp makeRelaxed(func::FuncOp source, gpu::GPUModuleOp module) {
-    if (numerics != "relaxed" || schedulesOf(source, false) != rowsOnly())
+    if (numerics != "relaxed" || schedulesOf(source, 0) != rowsOnly())
       return nullptr;
     func::FuncOp copy = source.clone();
     getOperation().push_back(copy);
@@ -419,7 +435,7 @@ struct GpuKernelsPass : fuse::impl::GpuKernelsBase<GpuKernelsPass> {
       return nullptr;
     copy.walk(allowReordering);
     std::string why;
-    return makeScheduled(copy, module, false, why);
+    return makeScheduled(copy, module, 0, why);
   }
 
   /// What no plan has chosen: that of a contraction or window alone, or of a
@@ -445,8 +461,7 @@ struct GpuKernelsPass : fuse::impl::GpuKernelsBase<GpuKernelsPass> {
         sources.push_back(function);
     if (sources.empty())
       return;
-    // The first with mma.m16n8k16 and cp.async ("PTX ISA", Target ISA Notes).
-    bool tensorCores = computeCapability(chip) >= 80;
+    int64_t capability = computeCapability(chip);
     gpu::GPUModuleOp module = kernelModule();
     chooseIndexWidth(sources, module);
     llvm::Expected<Device> device = loadDevice(chip);
@@ -459,7 +474,7 @@ struct GpuKernelsPass : fuse::impl::GpuKernelsBase<GpuKernelsPass> {
       if (failed(checkTypes(source)) || failed(simplify(source)) ||
           failed(checkParameters(source)) ||
           (!makeRelaxed(source, module) &&
-           !makeKernel(source, module, tensorCores)))
+           !makeKernel(source, module, capability)))
         return signalPassFailure();
     }
     redirect(sources, module);

@@ -44,6 +44,7 @@ struct GpuFrame {
   /// those computed for results as symbols of the launch.
   llvm::DenseMap<mlir::Value, mlir::AffineExpr> symbols;
   unsigned numSymbols = 0;
+  int64_t capability = 0; ///< of the chip: 80 for sm_80
 
   /// `extents` multiplied, as the host computes it at the launch. Sets
   /// `elements.failedOp` where the host does not know one.

@@ -19,6 +19,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "GpuAccess.h"
 #include "GpuGemmSchedule.h"
 #include "GpuMma.h"
 #include "fuse/Kernel/GemmTile.h"
@@ -127,23 +128,6 @@ std::optional<WarpTiles> WarpTiles::split(int64_t y, int64_t x,
 //===----------------------------------------------------------------------===//
 // Shared memory
 //===----------------------------------------------------------------------===//
-
-/// True if `value` only moves the elements of an argument: no code is needed
-/// for them.
-static bool isMoved(Value value) {
-  while (Operation *op = value.getDefiningOp()) {
-    auto structured = dyn_cast<linalg::LinalgOp>(op);
-    bool copies = structured && !structured.getNumReductionLoops() &&
-                  structured.getNumDpsInputs() == 1 &&
-                  structured.getBlock()->getTerminator()->getOperand(0) ==
-                      structured.getRegionInputArgs()[0];
-    if (!copies && !isa<tensor::CastOp, tensor::ExpandShapeOp,
-                        tensor::CollapseShapeOp, tensor::ExtractSliceOp>(op))
-      return false;
-    value = op->getOperand(0);
-  }
-  return true;
-}
 
 /// Room for all stages of a tile.
 Value TensorCore::sharedMemory(const InputTile &tile) {

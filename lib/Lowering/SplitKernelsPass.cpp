@@ -23,6 +23,7 @@
 
 #include "GpuMerge.h"
 #include "fuse/Kernel/KernelClass.h"
+#include "fuse/Kernel/Softmax.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/EquivalenceClasses.h"
 
@@ -240,6 +241,19 @@ static void splitChain(fuse::KernelOp kernel) {
   }
 }
 
+/// True if a block of a GPU can walk over the keys of `kernel`.
+static bool isOnline(fuse::KernelOp kernel) {
+  SmallVector<linalg::LinalgOp, 2> heavy;
+  for (Operation &op : *bodyOf(kernel))
+    if (std::optional<fuse::Role> role = roleOf(&op);
+        role && fuse::isHeavy(*role))
+      heavy.push_back(cast<linalg::LinalgOp>(op));
+  if (heavy.size() != 2)
+    return false;
+  auto form = fuse::onlineSoftmax(heavy[0], heavy[1]);
+  return form && form->hasKnownLengths();
+}
+
 /// Cuts in front of the second contraction, then in front of the softmax.
 static void splitAttention(fuse::KernelOp kernel) {
   auto find = [&](llvm::function_ref<bool(fuse::Role)> wanted, bool last) {
@@ -275,7 +289,8 @@ struct SplitKernelsPass : fuse::impl::SplitKernelsBase<SplitKernelsPass> {
       if (kernel.getKernelClass() == fuse::chainClassName())
         splitChain(kernel);
       else if (attention &&
-               kernel.getKernelClass() == fuse::attentionClassName())
+               kernel.getKernelClass() == fuse::attentionClassName() &&
+               !isOnline(kernel))
         splitAttention(kernel);
   }
 };

@@ -33,12 +33,14 @@ def SplitKernels : Pass<"fuse-split-kernels", "::mlir::ModuleOp"> {
   let description = [{
     A kernel of class `siblings` becomes one kernel for each of them, of the class that holds it alone, and one of class `chain`
     a kernel for the window or pooling and one for the contraction behind it. For a CPU, where a launch is a call and what one part
-    leaves in the cache the next one finds there. Siblings get the same number in `fuse.together`, so that a GPU launches them as one. With `attention`, one of class `attention` becomes its first contraction, the
-    softmax and its second contraction.
+    leaves in the cache the next one finds there; a GPU puts siblings, which get the same number in `fuse.together`, together again.
+    With `attention`, one of class `attention` that a GPU's block cannot hold
+    (between its contractions is no softmax in f32, or the length of a query or a value is not known) becomes its first contraction,
+    what is between, and its second contraction.
   }];
   let dependentDialects = ["::fuse::FuseDialect"];
   let options = [
-    Option<"attention", "attention", "bool", "false", "also attention">,
+    Option<"attention", "attention", "bool", "false", "also attention that has no GPU code in one launch">,
   ];
 }
 
