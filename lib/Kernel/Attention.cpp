@@ -206,12 +206,11 @@ static std::optional<Decision> findContractions(const Group &group,
   return std::nullopt;
 }
 
-/// Finds what is between the contractions: with a reduction, and no other one
-/// elsewhere.
-static std::optional<Decision> findBetween(const Group &group, Parts &parts) {
+/// Finds what is between the contractions; no other reduction is elsewhere.
+static std::optional<Decision> findBetween(const Group &group, Parts &parts,
+                                           bool &reduces) {
   SmallVector<unsigned> before = upstreamOf(group, parts.second);
   llvm::SmallDenseSet<unsigned> behind{parts.first};
-  bool reduces = false;
   for (unsigned id : group.ops) {
     bool reads =
         llvm::any_of(group.node(id).inputs, [&](const GraphInput &input) {
@@ -227,17 +226,27 @@ static std::optional<Decision> findBetween(const Group &group, Parts &parts) {
           .number("tile", kKeys[0]);
     }
   }
-  if (!reduces)
-    return twoHeavy();
   return std::nullopt;
+}
+
+bool fuse::keepsRows(const Group &group, unsigned first, unsigned second) {
+  Parts parts;
+  parts.first = first;
+  parts.second = second;
+  bool reduces = false;
+  return !findBetween(group, parts, reduces) && !reduces &&
+         !RowWalk(group, parts).run(/*rowOperand=*/0);
 }
 
 /// The parts of `group`, or why it is no attention.
 static std::optional<Decision> findParts(const Group &group, Parts &parts) {
   if (auto refusal = findContractions(group, parts))
     return refusal;
-  if (auto refusal = findBetween(group, parts))
+  bool reduces = false;
+  if (auto refusal = findBetween(group, parts, reduces))
     return refusal;
+  if (!reduces)
+    return twoHeavy();
   std::optional<Decision> refusal;
   for (unsigned rowOperand : {0u, 1u}) {
     RowWalk walk(group, parts);

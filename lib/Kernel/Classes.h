@@ -13,6 +13,7 @@
 #ifndef FUSE_LIB_KERNEL_CLASSES_H
 #define FUSE_LIB_KERNEL_CLASSES_H
 
+#include "fuse/Kernel/GemmTile.h"
 #include "fuse/Kernel/KernelClass.h"
 
 namespace fuse {
@@ -57,9 +58,23 @@ struct Gemm {
 /// Dynamic extents count as kAssumedExtent.
 Gemm gemmOf(mlir::linalg::LinalgOp op);
 
+/// The inputs of the product as GPU code sees them: y times x, where the result
+/// lies along x.
+struct GemmInputs {
+  GemmInput y, x;
+  bool xIsM; ///< x is the plan's m, else its n
+  int64_t sumBytes;
+};
+GemmInputs gemmInputsOf(const Group &group, unsigned anchor);
+
 /// Operators of `group` in front of its last contraction or convolution that
 /// sum or compare several elements: what a chain holds on chip.
 llvm::SmallVector<unsigned> stagesOf(const Group &group);
+
+/// True if contraction `second` sums along whole rows of the results of
+/// contraction `first`, the rows of its own first operand, and elementwise
+/// operators alone are between.
+bool keepsRows(const Group &group, unsigned first, unsigned second);
 
 /// Operators of `group` that `id` reads, directly or not, `id` left out.
 llvm::SmallVector<unsigned> upstreamOf(const Group &group, unsigned id);

@@ -59,7 +59,7 @@ Gemm fuse::gemmOf(linalg::LinalgOp op) {
 namespace {
 
 /// m, n, k of a block and the outputs of a thread.
-struct GemmTile {
+struct SimtTile {
   int64_t m, n, k, micro;
 };
 
@@ -67,7 +67,7 @@ struct GemmTile {
 /// their 8 x 8 outputs a thread are those of CUTLASS's SIMT kernels
 /// (python/cutlass_library/generator.py, GenerateSM50_Simt); the smaller ones,
 /// for small problems, are ours.
-constexpr GemmTile kTiles[] = {
+constexpr SimtTile kTiles[] = {
     {128, 128, 8, 8}, {128, 64, 8, 8}, {64, 128, 8, 8}, {64, 64, 8, 8},
     {64, 32, 8, 4},   {32, 64, 8, 4},  {32, 32, 8, 4},  {16, 16, 8, 2}};
 
@@ -146,7 +146,7 @@ public:
         result.push_back({{tile.m, tile.n, tile.k}, tile.threads});
       return result;
     }
-    for (const GemmTile &tile : kTiles)
+    for (const SimtTile &tile : kTiles)
       result.push_back({{tile.m, tile.n, tile.k},
                         tile.m / tile.micro * (tile.n / tile.micro)});
     return result;
@@ -167,11 +167,12 @@ public:
     cost.tile = tile;
     if (cpu)
       cost.tile.threads = 1;
-    double epilogue = epilogueRegisters(group, anchor);
-    // The operands' registers are free again when a CPU's epilogue runs.
-    cost.registers = addressRegisters(device) + perThread +
-                     (cpu ? std::max<double>(registers.vectors + 1, epilogue)
-                          : 2 * micro + epilogue);
+    // The operands' registers are free again when the epilogue runs.
+    double held = cpu ? perThread + registers.vectors + 1
+                      : heldRegisters(group, tile, device);
+    cost.registers =
+        addressRegisters(device) +
+        std::max(held, perThread + epilogueRegisters(group, anchor, device));
     cost.shared = cpu ? 2 * (m + n) * k * gemm.elementBytes
                       : 2 * gemmTileElements(m + n, k, gemm.elementBytes) *
                             gemm.elementBytes;
@@ -212,19 +213,38 @@ private:
            group.node(anchor).halfInputs && sum.isF32();
   }
 
+  /// What a GPU's thread holds while it multiplies.
+  static double heldRegisters(const Group &group, const Tile &tile,
+                              const Device &device) {
+    GemmInputs inputs = gemmInputsOf(group, anchorOf(group));
+    int64_t y = tile.sizes[inputs.xIsM ? 1 : 0],
+            x = tile.sizes[inputs.xIsM ? 0 : 1], k = tile.sizes[2];
+    if (runsOnTensorCores(group, device))
+      if (auto warps = WarpTiles::split(y, x, tile.threads))
+        return gemmRegisters(*warps, k, inputs.y, inputs.x);
+    if (auto block = GemmBlock::split(y, x, k, tile.threads))
+      return gemmRegisters(*block, inputs.y, inputs.x, inputs.sumBytes);
+    // A forced tile that no code is made for.
+    return double(y * x) / tile.threads;
+  }
+
   static unsigned anchorOf(const Group &group) {
     return *llvm::find_if(
         group.ops, [&](unsigned id) { return isHeavy(group.node(id).role); });
   }
 
   /// Registers of what runs on the tile: the largest body, since values of one
-  /// output are dead before the next.
-  static double epilogueRegisters(const Group &group, unsigned anchor) {
+  /// output are dead before the next; a GPU runs it on neighbours at once.
+  static double epilogueRegisters(const Group &group, unsigned anchor,
+                                  const Device &device) {
     double most = 0;
     for (unsigned id : group.ops)
       if (id != anchor)
         most = std::max(most, group.node(id).registers);
-    return most;
+    if (device.maxThreadsPerBlock == 1)
+      return most;
+    double lanes = runsOnTensorCores(group, device) ? 2 : 4;
+    return lanes * (most + functionRegisters(group, device));
   }
 };
 

@@ -89,10 +89,13 @@ static const KernelClass &candidate(const Group &group) {
   };
   bool windows = hasRole({Role::Depthwise, Role::Window});
   bool contracts = hasRole({Role::Contraction, Role::Convolution});
-  if (!contracts || !(windows || hasRole({Role::Reduction})))
+  bool reduces = hasRole({Role::Reduction});
+  bool twice = !windows && !reduces && !hasRole({Role::Convolution}) &&
+               llvm::count(roles, Role::Contraction) == 2;
+  if (!contracts || !(windows || reduces || twice))
     return kernel;
-  // Between two contractions a window makes a chain, a softmax an attention.
-  bool chains = windows || &kernel == &contractionClass();
+  // Between two contractions a softmax makes an attention, all else a chain.
+  bool chains = windows || twice || &kernel == &contractionClass();
   return chains && !stagesOf(group).empty() ? chainClass() : kernel;
 }
 

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "GpuAccess.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace fuse;
@@ -154,15 +155,26 @@ std::optional<Lanes> fuse::indicesBehind(Elements &elements, Value tensor,
   return std::nullopt;
 }
 
-bool fuse::isMoved(Value value) {
+/// True for padding with what cp.async fills with.
+static bool padsZeros(tensor::PadOp pad) {
+  Value value = pad.getConstantPaddingValue();
+  return value && (matchPattern(value, m_Zero()) ||
+                   matchPattern(value, m_PosZeroFloat()));
+}
+
+bool fuse::isMoved(Value value, bool &padded) {
+  padded = false;
   while (Operation *op = value.getDefiningOp()) {
     auto structured = dyn_cast<linalg::LinalgOp>(op);
     bool copies = structured && !structured.getNumReductionLoops() &&
                   structured.getNumDpsInputs() == 1 &&
                   structured.getBlock()->getTerminator()->getOperand(0) ==
                       structured.getRegionInputArgs()[0];
-    if (!copies && !isa<tensor::CastOp, tensor::ExpandShapeOp,
-                        tensor::CollapseShapeOp, tensor::ExtractSliceOp>(op))
+    auto pad = dyn_cast<tensor::PadOp>(op);
+    padded |= bool(pad);
+    if (!copies && !(pad && padsZeros(pad)) &&
+        !isa<tensor::CastOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp,
+             tensor::ExtractSliceOp>(op))
       return false;
     value = op->getOperand(0);
   }

@@ -54,9 +54,9 @@ std::optional<Lanes> indicesBehind(Elements &elements, mlir::Value tensor,
                                    llvm::ArrayRef<LaneIndex> indices,
                                    mlir::Value wanted);
 
-/// True if `value` only moves the elements of an argument: no code is needed
-/// for them.
-bool isMoved(mlir::Value value);
+/// True if `value` is an argument whose elements are only moved, or `padded`
+/// with zeros: no code is needed for them.
+bool isMoved(mlir::Value value, bool &padded);
 
 /// Where the element at `indices` of `from` is in `to`, which is computed from
 /// it element by element. Nothing where it is not, or where lanes would part.

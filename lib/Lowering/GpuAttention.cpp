@@ -236,21 +236,6 @@ LaneIndex AttentionSchedule::keyAt(LaneIndex position, Value &inside) {
 // Tiles in shared memory
 //===----------------------------------------------------------------------===//
 
-Value AttentionSchedule::sharedArray(StringRef name, Type element,
-                                     int64_t count) {
-  auto module = frame.kernel->getParentOfType<gpu::GPUModuleOp>();
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(module.getBody());
-  auto type = LLVM::LLVMArrayType::get(element, count);
-  auto global = LLVM::GlobalOp::create(builder, loc, type, /*isConstant=*/false,
-                                       LLVM::Linkage::Internal,
-                                       (frame.source.getName() + name).str(),
-                                       /*value=*/Attribute(), /*alignment=*/16,
-                                       unsigned(NVVM::NVVMMemorySpace::Shared));
-  builder.setInsertionPointToStart(&frame.kernel.getBody().front());
-  return LLVM::AddressOfOp::create(builder, loc, global);
-}
-
 /// True if `lanes` neighbours of a line, or of one column, are neighbours in
 /// memory.
 bool AttentionSchedule::areNeighbours(const Panel &panel, unsigned lanes,
@@ -292,7 +277,8 @@ AttentionSchedule::Panel AttentionSchedule::panelOf(Input input,
     panel.lanes /= 2;
   panel.acrossLines = panel.lanes == 1 && !areNeighbours(panel, 2, false) &&
                       areNeighbours(panel, 2, true);
-  panel.async = frame.capability >= 80 && isMoved(tensor) &&
+  bool padded;
+  panel.async = frame.features.ampere && isMoved(tensor, padded) &&
                 panel.lanes * tile.elementBytes == accessBytes;
   panel.memory = sharedArray(name, panel.element, panel.lines * panel.pitch);
   return panel;
@@ -344,17 +330,10 @@ bool AttentionSchedule::copyGroup(const Panel &panel, LaneIndex start,
   Value to = address(panel, line, at);
   int32_t bytes = panel.lanes * tile.elementBytes;
   if (panel.async) {
-    Value where = elements.addressOf(source->tensor, source->indices), count;
-    if (!where)
-      return false;
-    if (inside)
-      count = arith::SelectOp::create(
-          builder, loc, inside,
-          arith::ConstantIntOp::create(builder, loc, bytes, 32),
-          arith::ConstantIntOp::create(builder, loc, 0, 32));
-    NVVM::CpAsyncOp::create(builder, loc, to, where, bytes,
-                            NVVM::LoadCacheModifierKind::CG, count);
-    return true;
+    Value where = elements.addressOf(source->tensor, source->indices, inside);
+    if (where)
+      startCopy(bytes, to, where, inside);
+    return bool(where);
   }
   Value loaded = elements.at(source->tensor, source->indices);
   if (!loaded)
@@ -388,7 +367,7 @@ bool AttentionSchedule::copy(const Panel &panel, LaneIndex start) {
     if (!fine)
       return false;
   }
-  if (frame.capability >= 80)
+  if (frame.features.ampere)
     NVVM::CpAsyncCommitGroupOp::create(builder, loc);
   return true;
 }
@@ -396,7 +375,7 @@ bool AttentionSchedule::copy(const Panel &panel, LaneIndex start) {
 /// Waits until no more than `pending` groups of copies are on their way, and
 /// for all threads to have come here.
 void AttentionSchedule::wait(int64_t pending) {
-  if (frame.capability >= 80)
+  if (frame.features.ampere)
     NVVM::CpAsyncWaitGroupOp::create(builder, loc, int32_t(pending));
   gpu::BarrierOp::create(builder, loc);
 }

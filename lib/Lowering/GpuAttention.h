@@ -81,8 +81,6 @@ protected:
   virtual bool storeAll(llvm::ArrayRef<mlir::Value> sums) = 0;
 
   mlir::Value address(const Panel &panel, LaneIndex line, LaneIndex at);
-  mlir::Value sharedArray(llvm::StringRef name, mlir::Type element,
-                          int64_t count);
   /// Stores the `width` results from a row and column of the tile on.
   bool finishAt(LaneIndex row, LaneIndex column, int64_t width,
                 mlir::Value value);

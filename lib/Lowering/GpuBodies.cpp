@@ -294,7 +294,8 @@ Value Elements::step(linalg::LinalgOp op, unsigned result,
   return wide ? splat(results[result]) : results[result];
 }
 
-Value Elements::addressOf(Value tensor, ArrayRef<LaneIndex> indices) {
+Value Elements::addressOf(Value tensor, ArrayRef<LaneIndex> indices,
+                          Value &inside) {
   ElementSource at{tensor, Lanes(indices)};
   while (Operation *op = at.tensor.getDefiningOp()) {
     if (auto structured = dyn_cast<linalg::LinalgOp>(op)) {
@@ -303,6 +304,13 @@ Value Elements::addressOf(Value tensor, ArrayRef<LaneIndex> indices) {
       if (!sources || !sources->front())
         return nullptr;
       at = *sources->front();
+      continue;
+    }
+    if (auto pad = dyn_cast<tensor::PadOp>(op)) {
+      std::optional<Lanes> source = insidePad(pad, at.indices, inside);
+      if (!source)
+        return nullptr;
+      at = {pad.getSource(), *source};
       continue;
     }
     auto sources = glueSources(op, at.indices);

@@ -8,19 +8,20 @@
 //
 // The SIMT schedule of a matrix product.
 //
-//   for k by tile_k { load tiles of step k + 1; acc += lhs tile * rhs tile;
-//                     store the loaded tiles to the other half; barrier }
+//   for k by tile_k { wait for the tiles of this step; load those of the next;
+//                     acc += lhs tile * rhs tile;
+//                     store what was loaded to the other half }
 //   epilogue on acc; store
 //
-// A tile of an input lies in shared memory as it lies in global memory, so that
+// cp.async loads and stores at once where an input is not computed and the chip
+// has it. A tile lies in shared memory as it lies in global memory, so that
 // both are accessed 16 bytes at a time.
 //
 //===----------------------------------------------------------------------===//
 
 #include "GpuGemmSchedule.h"
-#include "fuse/Kernel/GemmTile.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -42,15 +43,18 @@ private:
   struct InputTile : InputRows {
     int64_t pitch, size; ///< elements: of a line, of the tile
     Value shared;
+    SmallVector<Value> loaded; ///< on their way to shared memory
   };
   InputTile inputTile(const InputRows &input);
-  SmallVector<Value> load(const InputTile &tile, LaneIndex k);
-  void storeShared(const InputTile &tile, ArrayRef<Value> values,
-                   LaneIndex half);
-  void groupAt(const InputTile &tile, int64_t number, LaneIndex &row,
-               LaneIndex &k);
-  LaneIndex placeOf(const InputTile &tile, LaneIndex half, LaneIndex row,
-                    LaneIndex k);
+  bool load(InputTile &tile, LaneIndex k, LaneIndex half);
+  bool loadBoth(LaneIndex k, LaneIndex half);
+  void storeShared(const InputTile &tile, LaneIndex half);
+  void whereNeeded(const InputTile &tile, int64_t number,
+                   llvm::function_ref<void()> body);
+  Value placeOf(const InputTile &tile, LaneIndex half, LaneIndex row,
+                LaneIndex k);
+  SmallVector<Value> round(LaneIndex number, const Extent &count,
+                           ArrayRef<Value> sums);
   SmallVector<Value> start();
   SmallVector<Value> multiply(LaneIndex half, ArrayRef<Value> sums);
   Value fromShared(const InputTile &tile, LaneIndex half, LaneIndex row,
@@ -68,6 +72,9 @@ private:
   int64_t chunks() const { return block.perThreadX / width; }
   int64_t groups(const InputTile &tile) const {
     return tile.rows * block.k / tile.lanes;
+  }
+  int64_t perThread(const InputTile &tile) const {
+    return llvm::divideCeil(groups(tile), threads);
   }
 
   const GemmBlock &block;
@@ -94,7 +101,7 @@ LaneIndex Contraction::xOf(int64_t chunk) {
 //===----------------------------------------------------------------------===//
 
 Contraction::InputTile Contraction::inputTile(const InputRows &input) {
-  InputTile tile{input, 0, 0, nullptr};
+  InputTile tile{input, 0, 0, nullptr, {}};
   // Lines of k are apart by 16 bytes more, so that neighbouring rows are not in
   // the same bank.
   tile.pitch = tile.alongK
@@ -102,80 +109,81 @@ Contraction::InputTile Contraction::inputTile(const InputRows &input) {
                    : tile.rows;
   // As large if lines are rows, so that the plan need not know.
   tile.size = gemmTileElements(tile.rows, block.k, *memoryBytes(tile.element));
-  auto space = gpu::AddressSpaceAttr::get(builder.getContext(),
-                                          gpu::AddressSpace::Workgroup);
-  auto type = MemRefType::get({2 * tile.size}, tile.element,
-                              MemRefLayoutAttrInterface(), space);
-  tile.shared = frame.kernel.addWorkgroupAttribution(type, loc);
-  frame.kernel.setWorkgroupAttributionAttr(
-      frame.kernel.getNumWorkgroupAttributions() - 1,
-      LLVM::LLVMDialect::getAlignAttrName(), builder.getI64IntegerAttr(16));
+  tile.shared = sharedMemory(tile, 2 * tile.size);
   return tile;
 }
 
-/// Row and k, within the tile, of the `number`-th group that this thread loads.
-void Contraction::groupAt(const InputTile &tile, int64_t number, LaneIndex &row,
-                          LaneIndex &k) {
-  int64_t lanes = tile.lanes,
-          perLine = (tile.alongK ? block.k : tile.rows) / lanes;
-  LaneIndex group = math.add(thread, math.constant(number * threads));
-  LaneIndex within = *math.rem(group, {perLine, nullptr}),
-            line = *math.div(group, {perLine, nullptr});
-  if (number * threads % perLine == 0) {
-    within = *math.rem(thread, {perLine, nullptr});
-    line = math.add(*math.div(thread, {perLine, nullptr}),
-                    math.constant(number * threads / perLine));
-  }
-  within = math.scale(within, {lanes, nullptr});
-  within.step = lanes > 1 ? 1 : 0;
-  row = tile.alongK ? line : within;
-  k = tile.alongK ? within : line;
+/// Makes `body`, under a condition if not all threads have a `number`-th group.
+void Contraction::whereNeeded(const InputTile &tile, int64_t number,
+                              llvm::function_ref<void()> body) {
+  int64_t left = groups(tile) - number * threads;
+  if (left >= threads)
+    return body();
+  OpBuilder::InsertionGuard guard(builder);
+  auto branch =
+      scf::IfOp::create(builder, loc, math.less(thread, math.constant(left)),
+                        /*withElseRegion=*/false);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  elements.enter();
+  body();
+  elements.leave();
 }
 
-SmallVector<Value> Contraction::load(const InputTile &tile, LaneIndex start) {
-  SmallVector<Value> values;
-  int64_t count = llvm::divideCeil(groups(tile), threads);
+/// Begins to bring the tile at `start` to a half of shared memory.
+bool Contraction::load(InputTile &tile, LaneIndex start, LaneIndex half) {
+  tile.loaded.clear();
   // Threads that are too many load what exists, and do not store it.
   bool excess = groups(tile) % threads;
-  for (int64_t i = 0; i < count; ++i) {
+  for (int64_t i = 0; i < perThread(tile); ++i) {
     LaneIndex row, k;
     groupAt(tile, i, row, k);
-    Value value = loadInput(tile, row, math.add(start, k), excess);
-    if (!value)
-      return {};
-    values.push_back(value);
-  }
-  return values;
-}
-
-LaneIndex Contraction::placeOf(const InputTile &tile, LaneIndex half,
-                               LaneIndex row, LaneIndex k) {
-  LaneIndex line = tile.alongK ? row : k, within = tile.alongK ? k : row;
-  return math.add(math.scale(half, {tile.size, nullptr}),
-                  math.add(math.scale(line, {tile.pitch, nullptr}), within));
-}
-
-void Contraction::storeShared(const InputTile &tile, ArrayRef<Value> values,
-                              LaneIndex half) {
-  int64_t bytes = *memoryBytes(tile.element) * tile.lanes;
-  for (auto [i, value] : llvm::enumerate(values)) {
-    LaneIndex row, k;
-    groupAt(tile, i, row, k);
-    LaneIndex place = placeOf(tile, half, row, k);
-    OpBuilder::InsertionGuard guard(builder);
-    int64_t left = groups(tile) - int64_t(i) * threads;
-    if (left < threads) {
-      auto branch = scf::IfOp::create(builder, loc,
-                                      math.less(thread, math.constant(left)),
-                                      /*withElseRegion=*/false);
-      builder.setInsertionPointToStart(branch.thenBlock());
+    if (!tile.async) {
+      tile.loaded.push_back(loadInput(tile, row, math.add(start, k), excess));
+      if (!tile.loaded.back())
+        return false;
+      continue;
     }
-    if (isa<VectorType>(value.getType()))
-      vector::StoreOp::create(builder, loc, value, tile.shared, place.base,
-                              /*nontemporal=*/false,
-                              llvm::MaybeAlign(std::min<int64_t>(bytes, 16)));
-    else
-      memref::StoreOp::create(builder, loc, value, tile.shared, place.base);
+    Value inside, from = sourceAddress(tile, row, k, start, excess, inside);
+    if (!from)
+      return false;
+    whereNeeded(tile, i, [&] {
+      startCopy(bytesOf(tile), placeOf(tile, half, row, k), from, inside);
+    });
+  }
+  return true;
+}
+
+bool Contraction::loadBoth(LaneIndex start, LaneIndex half) {
+  if (!load(y, start, half) || !load(x, start, half))
+    return false;
+  if (y.async || x.async)
+    NVVM::CpAsyncCommitGroupOp::create(builder, loc);
+  return true;
+}
+
+Value Contraction::placeOf(const InputTile &tile, LaneIndex half, LaneIndex row,
+                           LaneIndex k) {
+  LaneIndex line = tile.alongK ? row : k, within = tile.alongK ? k : row;
+  LaneIndex place =
+      math.add(math.scale(half, {tile.size, nullptr}),
+               math.add(math.scale(line, {tile.pitch, nullptr}), within));
+  return offset(tile.shared, place.base, tile.element);
+}
+
+/// Bytes that an access of `lanes` neighbours in shared memory is aligned to.
+static unsigned alignmentOf(Type element, int64_t lanes) {
+  return std::min<int64_t>(16, *memoryBytes(element) * lanes);
+}
+
+void Contraction::storeShared(const InputTile &tile, LaneIndex half) {
+  for (auto [i, value] : llvm::enumerate(tile.loaded)) {
+    LaneIndex row, k;
+    groupAt(tile, i, row, k);
+    whereNeeded(tile, i, [&, own = value] {
+      LLVM::StoreOp::create(builder, loc, elements.toMemory(own, tile.element),
+                            placeOf(tile, half, row, k),
+                            alignmentOf(tile.element, tile.lanes));
+    });
   }
 }
 
@@ -186,14 +194,13 @@ void Contraction::storeShared(const InputTile &tile, ArrayRef<Value> values,
 /// `width` elements from shared memory, contiguous in it.
 Value Contraction::fromShared(const InputTile &tile, LaneIndex half,
                               LaneIndex row, int64_t k, int64_t width) {
-  LaneIndex place = placeOf(tile, half, row, math.constant(k));
-  if (width == 1)
-    return memref::LoadOp::create(builder, loc, tile.shared, place.base);
-  int64_t bytes = *memoryBytes(tile.element) * width;
-  return vector::LoadOp::create(builder, loc,
-                                VectorType::get({width}, tile.element),
-                                tile.shared, place.base, /*nontemporal=*/false,
-                                llvm::MaybeAlign(std::min<int64_t>(bytes, 16)));
+  Type type = memoryType(tile.element);
+  if (width > 1)
+    type = VectorType::get({width}, type);
+  Value value = LLVM::LoadOp::create(builder, loc, type,
+                                     placeOf(tile, half, row, math.constant(k)),
+                                     alignmentOf(tile.element, width));
+  return elements.fromMemory(value, tile.element);
 }
 
 /// The thread's elements of a tile at `k`, rows contiguous.
@@ -262,8 +269,7 @@ bool Contraction::multiplyRow(ArrayRef<Value> ys, ArrayRef<Value> xs,
 
 SmallVector<Value> Contraction::multiply(LaneIndex half, ArrayRef<Value> sums) {
   SmallVector<Value> result(sums);
-  constexpr int64_t most = 4; // 16 bytes of f32
-  int64_t steps = block.k % most ? 1 : most;
+  int64_t steps = gemmSteps(block.k);
   math.lanes = width;
   for (int64_t k = 0; k < block.k; k += steps) {
     auto ys = read(y, half, k, steps, true),
@@ -294,48 +300,50 @@ bool Contraction::epilogue(ArrayRef<Value> sums) {
   return true;
 }
 
+SmallVector<Value> Contraction::round(LaneIndex number, const Extent &count,
+                                      ArrayRef<Value> sums) {
+  LaneIndex one = math.constant(1), half = *math.rem(number, {2, nullptr}),
+            other = math.sub(one, half);
+  // The last round loads its own tile again: there is no next one.
+  LaneIndex next =
+      math.min(math.add(number, one), math.sub(math.of(count), one));
+  LaneIndex k = math.scale(next, {block.k, nullptr});
+  if (y.async || x.async)
+    waitForCopies(0);
+  // Nobody reads the other half any more from here on.
+  gpu::BarrierOp::create(builder, loc);
+  if (!loadBoth(k, other))
+    return {};
+  SmallVector<Value> result = multiply(half, sums);
+  storeShared(y, other);
+  storeShared(x, other);
+  return result;
+}
+
 bool Contraction::emit() {
   place();
   threadY = *math.div(thread, {block.threadsX, nullptr});
   threadX = *math.rem(thread, {block.threadsX, nullptr});
-  constexpr int64_t most = 4; // 16 bytes of f32
-  auto neighbours = [](int64_t count) {
-    int64_t result = most;
-    while (count % result)
-      result /= 2;
-    return result;
-  };
-  width = neighbours(block.perThreadX);
-  height = neighbours(block.perThreadY);
+  width = gemmNeighbours(block.perThreadX);
+  height = gemmNeighbours(block.perThreadY);
   y = inputTile(inputRows(gemm.yOperand, gemm.y, block.y, startY));
   x = inputTile(inputRows(gemm.xOperand, gemm.x, block.x, startX));
   SmallVector<Value> sums = start();
-  LaneIndex zero = math.constant(0), one = math.constant(1);
-  SmallVector<Value> firstY = load(y, zero), firstX = load(x, zero);
-  if (sums.empty() || firstY.empty() || firstX.empty())
+  LaneIndex zero = math.constant(0);
+  if (sums.empty() || !loadBoth(zero, zero))
     return false;
-  storeShared(y, firstY, zero);
-  storeShared(x, firstX, zero);
-  gpu::BarrierOp::create(builder, loc);
+  storeShared(y, zero);
+  storeShared(x, zero);
   Extent count = rounds();
-  auto round = [&](ArrayRef<LaneIndex> at, ArrayRef<Value> values) {
-    LaneIndex half = *math.rem(at[0], {2, nullptr});
-    // The last round loads its own tile again: there is no next one.
-    LaneIndex next =
-        math.min(math.add(at[0], one), math.sub(math.of(count), one));
-    LaneIndex k = math.scale(next, {block.k, nullptr});
-    SmallVector<Value> nextY = load(y, k), nextX = load(x, k),
-                       result = multiply(half, values);
-    if (nextY.empty() || nextX.empty() || result.empty())
-      return SmallVector<Value>();
-    LaneIndex other = math.sub(one, half);
-    storeShared(y, nextY, other);
-    storeShared(x, nextX, other);
-    gpu::BarrierOp::create(builder, loc);
-    return result;
-  };
-  sums = elements.loops({count}, sums, round);
-  return !sums.empty() && !elements.failedOp && epilogue(sums);
+  sums = elements.loops({count}, sums,
+                        [&](ArrayRef<LaneIndex> at, ArrayRef<Value> values) {
+                          return round(at[0], count, values);
+                        });
+  if (sums.empty() || elements.failedOp)
+    return false;
+  if (y.async || x.async)
+    waitForCopies(0);
+  return epilogue(sums);
 }
 
 bool fuse::emitGemm(GpuFrame &frame, const GpuTile &tile, std::string &why) {

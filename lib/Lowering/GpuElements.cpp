@@ -163,12 +163,30 @@ Value Elements::load(Value pointer, LaneIndex number, Type element) {
       builder, loc, type, address(pointer, number, memory),
       alignment(number, lanes, *memoryBytes(element)), /*isVolatile=*/false,
       /*isNonTemporal=*/false, /*isInvariant=*/true);
-  Type wanted =
-      lanes > 1 ? VectorType::get({int64_t(lanes)}, element) : element;
+  return fromMemory(value, element);
+}
+
+/// `element`, as wide as `value`.
+static Type likeOf(Value value, Type element) {
+  auto vector = dyn_cast<VectorType>(value.getType());
+  return vector ? Type(vector.clone(element)) : element;
+}
+
+Value Elements::toMemory(Value value, Type element) {
+  Type type = likeOf(value, memoryType(element));
   if (element.isIndex())
-    return arith::IndexCastOp::create(builder, loc, wanted, value);
+    return arith::IndexCastOp::create(builder, loc, type, value);
   if (element.isInteger(1))
-    return arith::TruncIOp::create(builder, loc, wanted, value);
+    return arith::ExtUIOp::create(builder, loc, type, value);
+  return value;
+}
+
+Value Elements::fromMemory(Value value, Type element) {
+  Type type = likeOf(value, element);
+  if (element.isIndex())
+    return arith::IndexCastOp::create(builder, loc, type, value);
+  if (element.isInteger(1))
+    return arith::TruncIOp::create(builder, loc, type, value);
   return value;
 }
 
@@ -183,13 +201,8 @@ void Elements::store(Value value, Value pointer, LaneIndex number,
             math.lane(number, lane), element);
     return;
   }
-  Type memory = memoryType(element);
-  Type type = lanes > 1 ? VectorType::get({int64_t(lanes)}, memory) : memory;
-  if (element.isIndex())
-    value = arith::IndexCastOp::create(builder, loc, type, value);
-  if (element.isInteger(1))
-    value = arith::ExtUIOp::create(builder, loc, type, value);
-  LLVM::StoreOp::create(builder, loc, value, address(pointer, number, memory),
+  LLVM::StoreOp::create(builder, loc, toMemory(value, element),
+                        address(pointer, number, memoryType(element)),
                         alignment(number, lanes, *memoryBytes(element)));
 }
 
@@ -312,6 +325,8 @@ Value Elements::scalar(Value value) {
 }
 
 Value Elements::compute(Value tensor, ArrayRef<LaneIndex> indices) {
+  if (auto own = held.find(tensor); own != held.end())
+    return own->second(indices);
   if (auto argument = arguments.find(tensor); argument != arguments.end()) {
     std::optional<LaneIndex> number =
         math.linearize(indices, argument->second.extents);

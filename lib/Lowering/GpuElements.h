@@ -48,8 +48,14 @@ public:
   /// Lets `value` be the element from here on, to the end of the region.
   void preset(mlir::Value tensor, llvm::ArrayRef<LaneIndex> indices,
               mlir::Value value);
-  /// Where the element is in memory, if it is one of an argument as it is.
-  mlir::Value addressOf(mlir::Value tensor, llvm::ArrayRef<LaneIndex> indices);
+  /// Where the element is in memory, if it is one of an argument as it is or a
+  /// padded one; `inside` says then whether it is none of the padding, where
+  /// the address is of some other element.
+  mlir::Value addressOf(mlir::Value tensor, llvm::ArrayRef<LaneIndex> indices,
+                        mlir::Value &inside);
+  /// A value of `element` in its memory type, and back.
+  mlir::Value toMemory(mlir::Value value, mlir::Type element);
+  mlir::Value fromMemory(mlir::Value value, mlir::Type element);
   void store(mlir::Value value, mlir::Value pointer, LaneIndex number,
              mlir::Type element);
   /// Stores where `condition` holds; everywhere without one.
@@ -73,6 +79,11 @@ public:
   /// What glue passes on; nothing where lanes would part.
   std::optional<llvm::SmallVector<ElementSource, 2>>
   glueSources(mlir::Operation *glue, llvm::ArrayRef<LaneIndex> indices);
+  /// What a pad's element is read at: an element of its source that exists, and
+  /// `inside`, if it is set, says whether it is that one.
+  std::optional<Lanes> insidePad(mlir::tensor::PadOp pad,
+                                 llvm::ArrayRef<LaneIndex> indices,
+                                 mlir::Value &inside);
   /// The body of `op` on values of its block arguments.
   llvm::SmallVector<mlir::Value> inlineBody(mlir::linalg::LinalgOp op,
                                             llvm::ArrayRef<mlir::Value> values,
@@ -88,6 +99,10 @@ public:
   using Reduce = std::function<mlir::Value(mlir::linalg::LinalgOp, unsigned,
                                            llvm::ArrayRef<LaneIndex>)>;
   Reduce reduce;
+
+  /// Says how elements of tensors that are on chip are read.
+  using Held = std::function<mlir::Value(llvm::ArrayRef<LaneIndex>)>;
+  llvm::DenseMap<mlir::Value, Held> held;
 
   /// What is made in a region is not used after it.
   void enter();

@@ -8,6 +8,7 @@
 //
 //   matmul d0, d1, d2       ==>   y = d0, x = d1, k = d2
 //   conv n, f, oh, ow, ...  ==>   y = f, x = (n, oh, ow), k = (c, kh, kw)
+//   conv n, oh, ow, f, ...  ==>   y = (n, oh, ow), x = f, k = (kh, kw, c)
 //
 //===----------------------------------------------------------------------===//
 
@@ -34,13 +35,15 @@ static linalg::LinalgOp findReduction(func::FuncOp source) {
 /// neighbours; then the others of `loops`.
 static void orderLoops(SmallVector<unsigned> &loops, AffineMap map) {
   SmallVector<unsigned> ordered;
-  for (AffineExpr expr : map.getResults())
-    if (auto dim = dyn_cast<AffineDimExpr>(expr))
-      if (llvm::is_contained(loops, dim.getPosition()))
-        ordered.push_back(dim.getPosition());
-  for (unsigned loop : loops)
+  auto add = [&](unsigned loop) {
     if (!llvm::is_contained(ordered, loop))
       ordered.push_back(loop);
+  };
+  for (AffineExpr expr : map.getResults())
+    for (unsigned loop : loops)
+      if (expr.isFunctionOfDim(loop))
+        add(loop);
+  llvm::for_each(loops, add);
   loops = ordered;
 }
 
@@ -112,24 +115,4 @@ std::optional<GpuGemm> GpuGemm::of(GpuFrame &frame, linalg::LinalgOp op,
       dim->extents.push_back(extents[loop]);
   why.clear();
   return gemm;
-}
-
-std::optional<GemmBlock> GemmBlock::split(int64_t y, int64_t x, int64_t k,
-                                          int64_t threads) {
-  std::optional<GemmBlock> best;
-  for (int64_t perX = 1; perX <= 16 && perX <= x; perX *= 2) {
-    int64_t total = y * x;
-    if (x % perX || total % threads || (total / threads) % perX)
-      continue;
-    int64_t perY = total / threads / perX, across = x / perX;
-    if (y % perY || y / perY * across != threads)
-      continue;
-    auto distance = [](int64_t a, int64_t b) {
-      return std::max(a, b) / std::max<int64_t>(std::min(a, b), 1);
-    };
-    if (!best ||
-        distance(perX, perY) < distance(best->perThreadX, best->perThreadY))
-      best = GemmBlock{y, x, k, y / perY, across, perY, perX};
-  }
-  return best;
 }

@@ -14,6 +14,7 @@
 #define FUSE_LIB_LOWERING_GPUGEMM_H
 
 #include "GpuSchedule.h"
+#include "fuse/Kernel/GemmTile.h"
 
 namespace fuse {
 
@@ -37,20 +38,6 @@ struct GpuGemm {
   /// The same of one of several contractions.
   static std::optional<GpuGemm> of(GpuFrame &frame, mlir::linalg::LinalgOp op,
                                    std::string &why);
-};
-
-/// Blocks of y by x, k steps of `k`; threads of y by x with as many elements
-/// each.
-struct GemmBlock {
-  int64_t y, x, k;
-  int64_t threadsY, threadsX;
-  int64_t perThreadY, perThreadX;
-
-  int64_t threads() const { return threadsY * threadsX; }
-  /// The split of a tile of y by x among `threads` that is closest to a square
-  /// per thread; nothing if there is none.
-  static std::optional<GemmBlock> split(int64_t y, int64_t x, int64_t k,
-                                        int64_t threads);
 };
 
 /// The schedule for cores without matrix instructions: tiles of both inputs in

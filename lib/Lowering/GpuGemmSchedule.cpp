@@ -130,6 +130,7 @@ GemmSchedule::InputRows GemmSchedule::inputRows(unsigned operand,
                  isContiguous(operand, fastestLoop(gemm.k), 1);
   input.lanes = input.alongK ? lanesAlong(operand, gemm.k, tileK, input.element)
                              : lanesAlong(operand, dim, rows, input.element);
+  chooseCopies(input);
   return input;
 }
 
@@ -207,9 +208,7 @@ std::optional<Lanes> GemmSchedule::loopsAt(LaneIndex y, LaneIndex x) {
   return loops;
 }
 
-/// Indices of the result, whose map does not name the loops of the sum.
-static std::optional<Lanes> resultIndices(IndexMath &math, const GpuGemm &gemm,
-                                          Lanes loops) {
+std::optional<Lanes> GemmSchedule::resultIndices(Lanes loops) {
   for (LaneIndex &index : loops)
     if (!index.base)
       index = math.constant(0);
@@ -225,7 +224,7 @@ Value GemmSchedule::startOf(LaneIndex y, LaneIndex x, int64_t width) {
     LaneIndex column = math.add(math.add(startX, x), math.constant(lane));
     column = within(gemm.x, tileX, column, 1, inside);
     std::optional<Lanes> loops = loopsAt(row, column);
-    std::optional<Lanes> indices = resultIndices(math, gemm, *loops);
+    std::optional<Lanes> indices = resultIndices(*loops);
     Value value = indices ? elements.at(init, *indices) : nullptr;
     if (!value)
       return nullptr;
@@ -260,7 +259,7 @@ Value GemmSchedule::sumAt(ArrayRef<LaneIndex> loops) {
 }
 
 bool GemmSchedule::store(const GpuOutput &output, Value condition) {
-  std::optional<Lanes> own = resultIndices(math, gemm, current), indices;
+  std::optional<Lanes> own = resultIndices(current), indices;
   if (own)
     indices =
         forwardIndices(elements, gemm.op->getResult(0), output.value, *own);
@@ -274,6 +273,17 @@ bool GemmSchedule::store(const GpuOutput &output, Value condition) {
   return true;
 }
 
+bool GemmSchedule::storeSums(const Lanes &loops, Value inside, Value sums) {
+  current = loops;
+  currentValue = sums;
+  elements.enter();
+  bool fine = llvm::all_of(frame.outputs, [&](const GpuOutput &output) {
+    return store(output, inside);
+  });
+  elements.leave();
+  return fine;
+}
+
 bool GemmSchedule::finish(LaneIndex y, LaneIndex x, int64_t width, Value sum) {
   Extent innermost = innermostOf(gemm.x.extents);
   bool wide = width > 1 && innermost.isStatic() && innermost.size % width == 0;
@@ -284,19 +294,11 @@ bool GemmSchedule::finish(LaneIndex y, LaneIndex x, int64_t width, Value sum) {
     LaneIndex column = math.add(math.add(startX, x), math.constant(lane));
     column = within(gemm.x, tileX, column, math.lanes, inside);
     column.step = wide ? 1 : 0;
-    currentValue =
-        wide || width == 1
-            ? sum
-            : Value(vector::ExtractOp::create(builder, loc, sum, lane));
-    elements.enter();
+    Value own = wide || width == 1
+                    ? sum
+                    : Value(vector::ExtractOp::create(builder, loc, sum, lane));
     std::optional<Lanes> loops = loopsAt(row, column);
-    bool fine = loops.has_value();
-    if (fine)
-      current = *loops;
-    for (const GpuOutput &output : frame.outputs)
-      fine = fine && store(output, inside);
-    elements.leave();
-    if (!fine)
+    if (!loops || !storeSums(*loops, inside, own))
       return false;
   }
   return true;

@@ -119,25 +119,20 @@ Value Elements::choose(Value condition, Type type,
   return fine ? branch.getResult(0) : nullptr;
 }
 
-Value Elements::computePad(tensor::PadOp pad, ArrayRef<LaneIndex> indices) {
-  Value outside = pad.getConstantPaddingValue();
-  if (!outside)
-    return fail(pad, "padding that depends on the index");
-  outside = scalar(outside);
-  SmallVector<Extent> shape = extents(pad.getSource());
+std::optional<Lanes> Elements::insidePad(tensor::PadOp pad,
+                                         ArrayRef<LaneIndex> indices,
+                                         Value &inside) {
   Lanes source = glueSources(pad, indices)->front().indices;
-  Value inside;
-  bool mayBeEmpty = false;
   for (auto [dim, index] : llvm::enumerate(source)) {
-    mayBeEmpty |= !shape[dim].isStatic() || shape[dim].size == 0;
     auto isZero = [](OpFoldResult size) { return isConstantIntValue(size, 0); };
     bool low = !isZero(pad.getMixedLowPad()[dim]),
          high = !isZero(pad.getMixedHighPad()[dim]);
     if (!low && !high)
       continue;
     if (index.step != 0)
-      return nullptr;
-    LaneIndex end = math.of(shape[dim]), zero = math.constant(0);
+      return std::nullopt;
+    LaneIndex end = math.of(extent(pad.getSource(), dim)),
+              zero = math.constant(0);
     auto require = [&](Value condition) {
       inside =
           inside ? Value(arith::AndIOp::create(builder, loc, inside, condition))
@@ -154,15 +149,31 @@ Value Elements::computePad(tensor::PadOp pad, ArrayRef<LaneIndex> indices) {
     }
     index = clamped;
   }
+  return source;
+}
+
+Value Elements::computePad(tensor::PadOp pad, ArrayRef<LaneIndex> indices) {
+  Value outside = pad.getConstantPaddingValue();
+  if (!outside)
+    return fail(pad, "padding that depends on the index");
+  outside = scalar(outside);
+  Value inside;
+  std::optional<Lanes> source = insidePad(pad, indices, inside);
+  if (!source)
+    return nullptr;
   if (!inside)
-    return at(pad.getSource(), source);
+    return at(pad.getSource(), *source);
   Type type = typeOf(pad, indices);
+  bool mayBeEmpty =
+      llvm::any_of(extents(pad.getSource()), [](const Extent &extent) {
+        return !extent.isStatic() || extent.size == 0;
+      });
   // The clamped element exists, so it may be read and not be used.
   if (mayBeEmpty)
     return choose(
-        inside, type, [&] { return at(pad.getSource(), source); },
+        inside, type, [&] { return at(pad.getSource(), *source); },
         [&] { return outside; });
-  Value value = at(pad.getSource(), source);
+  Value value = at(pad.getSource(), *source);
   if (!value)
     return nullptr;
   if (isa<VectorType>(value.getType()))

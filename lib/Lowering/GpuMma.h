@@ -13,12 +13,11 @@
 #ifndef FUSE_LIB_LOWERING_GPUMMA_H
 #define FUSE_LIB_LOWERING_GPUMMA_H
 
+#include "fuse/Kernel/GemmTile.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 namespace fuse {
 
-/// Of mma.sync on 16-bit floats: rows, columns and depth.
-constexpr int64_t kMmaY = 16, kMmaX = 8, kMmaK = 16;
 /// Elements of a 16-byte chunk, the unit of ldmatrix and cp.async.
 constexpr int64_t kMmaChunk = 8;
 

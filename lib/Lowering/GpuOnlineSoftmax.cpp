@@ -300,7 +300,7 @@ bool AttentionSchedule::emit() {
                          });
   if (state.empty() || elements.failedOp)
     return false;
-  if (frame.capability >= 80)
+  if (frame.features.ampere)
     NVVM::CpAsyncWaitGroupOp::create(builder, loc, 0);
   return finishRows(state);
 }

@@ -39,6 +39,7 @@ void fuse::buildGpuFunctions(OpPassManager &pm, const GpuOptions &options) {
   pm.addNestedPass<func::FuncOp>(createConvertElementwiseToLinalgPass());
   // Code is made of each part; that of siblings is put together again.
   SplitKernelsOptions split;
+  split.chip = options.chip;
   split.attention = true;
   pm.addPass(createSplitKernels(split));
   WrapOpsOptions wrap;

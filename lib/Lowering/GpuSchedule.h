@@ -27,24 +27,31 @@ struct GpuOutput {
   mlir::Type element;
 };
 
+/// What the chip has that schedules make use of.
+struct GpuFeatures {
+  /// cp.async and mma.m16n8k16: sm_80 and later ("PTX ISA", Target ISA Notes).
+  bool ampere = false;
+  double shared = 0; ///< bytes of shared memory of a block
+};
+
 /// A GPU kernel while it is made.
 struct GpuFrame {
   GpuFrame(mlir::func::FuncOp source, mlir::gpu::GPUFuncOp kernel,
-           mlir::OpBuilder &builder, Elements &elements)
+           mlir::OpBuilder &builder, Elements &elements, GpuFeatures features)
       : source(source), kernel(kernel), builder(builder), loc(source.getLoc()),
-        elements(elements) {}
+        elements(elements), features(features) {}
 
   mlir::func::FuncOp source; ///< on tensors
   mlir::gpu::GPUFuncOp kernel;
   mlir::OpBuilder &builder;
   mlir::Location loc;
   Elements &elements;
+  GpuFeatures features;
   llvm::SmallVector<GpuOutput> outputs;
   /// The dynamic extents of the arguments, of which there are `numSymbols`, and
   /// those computed for results as symbols of the launch.
   llvm::DenseMap<mlir::Value, mlir::AffineExpr> symbols;
   unsigned numSymbols = 0;
-  int64_t capability = 0; ///< of the chip: 80 for sm_80
 
   /// `extents` multiplied, as the host computes it at the launch. Sets
   /// `elements.failedOp` where the host does not know one.

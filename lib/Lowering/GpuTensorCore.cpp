@@ -22,7 +22,6 @@
 #include "GpuAccess.h"
 #include "GpuGemmSchedule.h"
 #include "GpuMma.h"
-#include "fuse/Kernel/GemmTile.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -34,13 +33,6 @@ constexpr int64_t kStages = kTensorCoreStages;
 constexpr int64_t kChunk = kMmaChunk;
 
 namespace {
-/// A block's tile of y by x among warps.
-struct WarpTiles {
-  int64_t y, x;           ///< elements of a warp
-  int64_t warpsY, warpsX; ///< of the block
-  static std::optional<WarpTiles> split(int64_t y, int64_t x, int64_t threads);
-};
-
 class TensorCore : GemmSchedule {
 public:
   TensorCore(GpuFrame &frame, const GpuGemm &gemm, const WarpTiles &warps,
@@ -55,22 +47,16 @@ private:
   struct InputTile : InputRows {
     int64_t lines, length; ///< of a stage, in elements
     Value shared;          ///< of all stages
-    bool async;
     /// Elements of the argument from a line to the next, if all are as far.
     std::optional<int64_t> lineStride;
-    std::optional<int64_t> kStride; ///< as far from a k to the next, if so
   };
   InputTile inputTile(const InputRows &input);
-  Value sharedMemory(const InputTile &tile);
   LaneIndex address(const InputTile &tile, LaneIndex line, LaneIndex element);
   Value pointer(const InputTile &tile, LaneIndex stage, LaneIndex place,
                 int64_t linesOn = 0);
-  Value offset(Value pointer, Value elements, Type element);
   /// Lines between the groups that this thread copies, if it is whole lines
   /// after which chunks lie alike.
   std::optional<int64_t> linesBetween(const InputTile &tile) const;
-  void groupAt(const InputTile &tile, int64_t number, LaneIndex &row,
-               LaneIndex &k);
   int64_t groups(const InputTile &tile) const {
     return tile.rows * tileK / tile.lanes / threads;
   }
@@ -81,7 +67,6 @@ private:
   SmallVector<Value> load(const InputTile &tile, LaneIndex k);
   void storeShared(const InputTile &tile, ArrayRef<Value> values,
                    LaneIndex stage);
-  void wait(int64_t pending);
 
   SmallVector<Value> fragment(const InputTile &tile, LaneIndex stage,
                               LaneIndex row, int64_t number, int64_t k,
@@ -103,59 +88,16 @@ private:
 };
 } // namespace
 
-std::optional<WarpTiles> WarpTiles::split(int64_t y, int64_t x,
-                                          int64_t threads) {
-  constexpr int64_t warp = 32, most = 64; // 128 sums a thread
-  std::optional<WarpTiles> best;
-  for (int64_t across = 1; across <= threads / warp; across *= 2) {
-    if (threads % (warp * across))
-      continue;
-    int64_t down = threads / warp / across;
-    // ldmatrix brings two tiles along x at a time.
-    if (x % (across * 2 * kMmaX) || y % (down * kMmaY) || x / across > most ||
-        y / down > most)
-      continue;
-    WarpTiles own{y / down, x / across, down, across};
-    auto distance = [](const WarpTiles &tiles) {
-      return std::max(tiles.y, tiles.x) / std::min(tiles.y, tiles.x);
-    };
-    if (!best || distance(own) < distance(*best))
-      best = own;
-  }
-  return best;
-}
-
 //===----------------------------------------------------------------------===//
 // Shared memory
 //===----------------------------------------------------------------------===//
 
-/// Room for all stages of a tile.
-Value TensorCore::sharedMemory(const InputTile &tile) {
-  auto module = frame.kernel->getParentOfType<gpu::GPUModuleOp>();
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(module.getBody());
-  auto type = LLVM::LLVMArrayType::get(tile.element,
-                                       kStages * tile.lines * tile.length);
-  std::string name =
-      (frame.source.getName() + "_tile_" + Twine(tile.operand)).str();
-  auto global = LLVM::GlobalOp::create(builder, loc, type, /*isConstant=*/false,
-                                       LLVM::Linkage::Internal, name,
-                                       /*value=*/Attribute(), /*alignment=*/16,
-                                       unsigned(NVVM::NVVMMemorySpace::Shared));
-  builder.setInsertionPointToStart(&frame.kernel.getBody().front());
-  return LLVM::AddressOfOp::create(builder, loc, global);
-}
-
 TensorCore::InputTile TensorCore::inputTile(const InputRows &input) {
-  InputTile tile{input, 0, 0, nullptr, false, std::nullopt, std::nullopt};
+  InputTile tile{input, 0, 0, nullptr, std::nullopt};
   tile.lines = tile.alongK ? tile.rows : tileK;
   tile.length = tile.alongK ? tileK : tile.rows;
-  tile.async = tile.lanes == kChunk &&
-               isMoved(gemm.op.getDpsInputOperand(tile.operand)->get());
-  tile.shared = sharedMemory(tile);
-  if (tile.async)
-    tile.kStride = strideAlong(tile.operand, gemm.k, tileK);
-  if (tile.async && linesBetween(tile))
+  tile.shared = sharedMemory(tile, kStages * tile.lines * tile.length);
+  if (tile.kStride && linesBetween(tile))
     tile.lineStride =
         strideAlong(tile.operand, tile.alongK ? *tile.dim : gemm.k,
                     tile.alongK ? tile.rows : tileK);
@@ -179,13 +121,6 @@ LaneIndex TensorCore::address(const InputTile &tile, LaneIndex line,
       math.add(math.scale({swapped, 0, 1}, {kChunk, nullptr}), within));
 }
 
-Value TensorCore::offset(Value pointer, Value elements, Type element) {
-  Value by =
-      arith::IndexCastOp::create(builder, loc, builder.getI32Type(), elements);
-  return LLVM::GEPOp::create(builder, loc, pointer.getType(), element, pointer,
-                             ArrayRef<LLVM::GEPArg>{by});
-}
-
 /// What changes with the stage, what stays, and what is known are added in this
 /// order: the second is kept from round to round, the third is part of an
 /// instruction. `linesOn`, a multiple of 8, is on from `place`.
@@ -206,64 +141,30 @@ std::optional<int64_t> TensorCore::linesBetween(const InputTile &tile) const {
   return threads / perLine;
 }
 
-void TensorCore::groupAt(const InputTile &tile, int64_t number, LaneIndex &row,
-                         LaneIndex &k) {
-  int64_t lanes = tile.lanes, perLine = tile.length / lanes;
-  LaneIndex within, line;
-  if (number * threads % perLine == 0) {
-    within = *math.rem(thread, {perLine, nullptr});
-    line = math.add(*math.div(thread, {perLine, nullptr}),
-                    math.constant(number * threads / perLine));
-  } else {
-    LaneIndex group = math.add(thread, math.constant(number * threads));
-    within = *math.rem(group, {perLine, nullptr});
-    line = *math.div(group, {perLine, nullptr});
-  }
-  within = math.scale(within, {lanes, nullptr});
-  within.step = lanes > 1 ? 1 : 0;
-  row = tile.alongK ? line : within;
-  k = tile.alongK ? within : line;
-}
-
 bool TensorCore::copyAsync(const InputTile &tile, LaneIndex start,
                            LaneIndex stage) {
-  constexpr int32_t bytes = 16;
   Value first;
   LaneIndex firstPlace;
   for (int64_t i = 0; i < groups(tile); ++i) {
     LaneIndex row, k;
     groupAt(tile, i, row, k);
     LaneIndex line = tile.alongK ? row : k, element = tile.alongK ? k : row;
-    Value insideK, from, to;
+    Value inside, from, to;
     if (i && tile.lineStride) {
       int64_t lines = i * *linesBetween(tile);
       Value by = math.constant(lines * *tile.lineStride).base;
       from = offset(first, by, tile.element);
       to = pointer(tile, stage, firstPlace, lines);
     } else {
-      LaneIndex origin = tile.kStride ? math.constant(0) : start;
-      auto source = inputAt(tile, row, math.add(origin, k), false, insideK);
-      from = source ? elements.addressOf(source->tensor, source->indices)
-                    : nullptr;
+      from = sourceAddress(tile, row, k, start, false, inside);
       if (!from)
         return false;
-      // The address of the first k is kept from round to round.
-      if (tile.kStride)
-        from = offset(from, math.scale(start, {*tile.kStride, nullptr}).base,
-                      tile.element);
       LaneIndex place = address(tile, line, element);
       to = pointer(tile, stage, place);
       first = i ? first : from;
       firstPlace = i ? firstPlace : place;
     }
-    Value count;
-    if (insideK) {
-      Value all = arith::ConstantIntOp::create(builder, loc, bytes, 32),
-            none = arith::ConstantIntOp::create(builder, loc, 0, 32);
-      count = arith::SelectOp::create(builder, loc, insideK, all, none);
-    }
-    NVVM::CpAsyncOp::create(builder, loc, to, from, bytes,
-                            NVVM::LoadCacheModifierKind::CG, count);
+    startCopy(bytesOf(tile), to, from, inside);
   }
   return true;
 }
@@ -299,13 +200,6 @@ bool TensorCore::copy(const InputTile &tile, LaneIndex k, LaneIndex stage) {
   SmallVector<Value> values = load(tile, k);
   storeShared(tile, values, stage);
   return !values.empty();
-}
-
-/// Waits until no more than `pending` groups of copies are on their way, and
-/// for all threads to have come here.
-void TensorCore::wait(int64_t pending) {
-  NVVM::CpAsyncWaitGroupOp::create(builder, loc, int32_t(pending));
-  gpu::BarrierOp::create(builder, loc);
 }
 
 //===----------------------------------------------------------------------===//
@@ -384,7 +278,8 @@ bool TensorCore::forEachPair(
 SmallVector<Value> TensorCore::round(LaneIndex number, LaneIndex stage,
                                      LaneIndex free, const Extent &count,
                                      ArrayRef<Value> sums) {
-  wait(kStages - 2);
+  waitForCopies(kStages - 2);
+  gpu::BarrierOp::create(builder, loc);
   LaneIndex one = math.constant(1);
   // Past the end the last tile is copied again, to where nobody reads it.
   LaneIndex next = math.min(math.add(number, math.constant(kStages - 1)),
@@ -471,7 +366,7 @@ bool TensorCore::emit() {
                           : dynamicRounds(count, sums);
   if (sums.empty() || elements.failedOp)
     return false;
-  NVVM::CpAsyncWaitGroupOp::create(builder, loc, 0);
+  waitForCopies(0);
   return forEachPair([&](LaneIndex atY, LaneIndex atX, int64_t n) {
     Value both = vector::FromElementsOp::create(
         builder, loc, VectorType::get({2}, builder.getF32Type()),

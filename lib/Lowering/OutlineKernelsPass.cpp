@@ -172,6 +172,8 @@ func::FuncOp OutlineKernelsPass::createFunction(fuse::KernelOp kernel) {
   function->setAttr(fuse::kKernelClassAttr, kernel.getKernelClassAttr());
   if (kernel.getTile())
     function->setAttr(fuse::names::kTile, *kernel.getTile());
+  if (Attribute why = kernel->getAttr(fuse::kSplitAttr))
+    function->setAttr(fuse::kSplitAttr, why);
   attachCounts(function, kernel);
   function.getBody().takeBody(kernel.getBody());
   Block &block = function.getBody().front();

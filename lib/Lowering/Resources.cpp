@@ -71,9 +71,8 @@ static TileAttr tileOf(Operation *function) {
   return function->getAttrOfType<TileAttr>(names::kTile);
 }
 
-/// The prediction for an outlined kernel.
-static std::optional<Prediction> predict(Operation *function,
-                                         const Device &device) {
+std::optional<Prediction> fuse::predictResources(Operation *function,
+                                                 const Device &device) {
   std::optional<TileCost> cost =
       Outlined(function).cost(tileOf(function), device);
   return cost ? std::optional(Prediction{cost->registers, cost->shared})
@@ -127,6 +126,8 @@ static KernelReport reportOf(gpu::GPUFuncOp kernel) {
   report.key = text(kKernelKeyAttr).value_or("");
   report.plain = text(kPlainAttr);
   report.apart = text(kApartAttr);
+  if (auto attr = kernel->getAttrOfType<StringAttr>(kSplitAttr))
+    report.split = attr.str();
   if (auto parts = kernel->getAttrOfType<ArrayAttr>(kPartsAttr))
     for (auto part : parts.getAsRange<StringAttr>())
       report.parts.push_back(part.str());
@@ -188,7 +189,7 @@ fuse::reportProgram(ModuleOp module, const Device &device, StringRef chip,
   llvm::StringMap<std::optional<Prediction>> predictions;
   for (auto function : module.getOps<func::FuncOp>())
     if (function->hasAttr(kKernelClassAttr))
-      predictions[function.getName()] = predict(function, device);
+      predictions[function.getName()] = predictResources(function, device);
   outlined(module);
   if (failed(build(buildGpuLaunches)))
     return failure();

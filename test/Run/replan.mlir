@@ -7,8 +7,9 @@
 // RUN: env PATH=%t/bin:/usr/bin:/bin FAKE_SPILL=16 %fuse_bin/fuse-opt %s --fuse-replan 2>&1 | FileCheck %s --check-prefix=ALWAYS
 // RUN: not fuse-opt %s --fuse-replan=chip=sm_1 2>&1 | FileCheck %s --check-prefix=CHIP
 
-// REMARKS: remark: kernel of class 'contraction' spills 16 bytes to and 16 bytes from local memory with 40 registers; its tile becomes #fuse.tile<sizes = [128, 128, 8], threads = 256>
+// REMARKS: remark: kernel of class 'contraction' spills 16 bytes to and 16 bytes from local memory with 40 registers; its tile becomes #fuse.tile<sizes = [64, 64, 8], threads = 64>
 // REMARKS: remark: kernel of class 'pointwise' spills {{.*}}; no tile of its class needs fewer: its fusion is undone
+// REMARKS: remark: kernel of class 'contraction' spills 16 bytes to and 16 bytes from local memory with 40 registers; its tile becomes #fuse.tile<sizes = [128, 64, 8], threads = 128>
 // NONE: remark: ptxas is not found: resources are estimates, no kernel is planned again
 // ALWAYS: warning: kernel of class 'contraction' spills 16 bytes {{.*}} after 2 rounds
 // CHIP: unknown target 'sm_1'
@@ -17,7 +18,7 @@
 #columns = affine_map<(i, j) -> (j)>
 
 // CHECK-LABEL: func.func @linear
-// CHECK: fuse.kernel "contraction" tile(<sizes = [128, 128, 8], threads = 256>)
+// CHECK: fuse.kernel "contraction" tile(<sizes = [128, 64, 8], threads = 128>)
 // SAME-LABEL: func.func @linear
 // SAME: fuse.kernel "contraction" tile(<sizes = [128, 128, 8], threads = 64>)
 func.func @linear(%a: tensor<256x256xf32>, %b: tensor<256x256xf32>, %c: tensor<256xf32>) -> tensor<256x256xf32> {

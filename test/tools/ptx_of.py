@@ -12,11 +12,20 @@ import re
 import sys
 
 
+def ptx_of(text: str) -> list[str]:
+    """The PTX of each gpu.binary in the text of a module."""
+
+    def plain(code: re.Match[str]) -> str:
+        return "\\" if code[1] == "\\" else chr(int(code[1], 16))
+
+    found = re.findall(r'assembly = "((?:[^"\\]|\\.)*)"', text)
+    return [re.sub(r"\\([0-9A-F]{2}|\\)", plain, each).rstrip("\0") for each in found]
+
+
 def main() -> int:
-    found = re.findall(r'assembly = "((?:[^"\\]|\\.)*)"', sys.stdin.read())
+    found = ptx_of(sys.stdin.read())
     for text in found:
-        plain = re.sub(r"\\([0-9A-F]{2}|\\)", lambda code: "\\" if code[1] == "\\" else chr(int(code[1], 16)), text)
-        print(plain.rstrip("\0"))
+        print(text)
     return 0 if found else 1
 
 

@@ -23,10 +23,6 @@ namespace fuse {
 constexpr int64_t kAttentionThreadsX = 16;
 /// Rows of a warp in the schedule with them: those of mma.m16n8k16.
 constexpr int64_t kAttentionWarpRows = 16;
-/// Bytes of static shared memory that every GPU gives a block ("CUDA C++
-/// Programming Guide", Compute Capabilities).
-constexpr int64_t kStaticShared = 48 * 1024;
-
 /// A block's part of `q k^T` and `p v`.
 struct AttentionTile {
   int64_t rows, keys;     ///< of a block, and of those at a time

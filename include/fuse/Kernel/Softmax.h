@@ -30,7 +30,7 @@ struct OnlineSoftmax {
   mlir::linalg::LinalgOp first, second; ///< the contractions
   unsigned operand = 0;                 ///< of the second one, what p is
   mlir::OpResult max, sum;              ///< no max where none is subtracted
-  mlir::Operation *exp = nullptr; ///< the function behind the maximum
+  mlir::Operation *exp = nullptr;       ///< the function behind the maximum
 
   /// True if rows of the first contraction's inputs, and of what p is
   /// multiplied with, have static extents.

@@ -14,15 +14,12 @@
 #ifndef FUSE_KERNEL_WINDOWTILE_H
 #define FUSE_KERNEL_WINDOWTILE_H
 
+#include "fuse/Kernel/GemmTile.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include <optional>
 #include <string>
 
 namespace fuse {
-
-/// Bytes of shared memory that a kernel may have without asking for more when
-/// it is launched ("CUDA C++ Programming Guide", Shared Memory).
-constexpr int64_t kStaticShared = 48 * 1024;
 
 /// A dimension of the image: result `o` and filter point `k` read the element
 /// `o * stride + k * dilation`.

@@ -33,14 +33,19 @@ def SplitKernels : Pass<"fuse-split-kernels", "::mlir::ModuleOp"> {
   let description = [{
     A kernel of class `siblings` becomes one kernel for each of them, of the class that holds it alone, and one of class `chain`
     a kernel for the window or pooling and one for the contraction behind it. For a CPU, where a launch is a call and what one part
-    leaves in the cache the next one finds there; a GPU puts siblings, which get the same number in `fuse.together`, together again.
-    With `attention`, one of class `attention` that a GPU's block cannot hold
+    leaves in the cache the next one finds there. Siblings get the same number in `fuse.together`, so that a GPU launches them as
+    one. With `attention`, one of class `attention` that a GPU's block cannot hold
     (between its contractions is no softmax in f32, or the length of a query or a value is not known) becomes its first contraction,
-    what is between, and its second contraction.
+    what is between, and its second contraction. With `chip`, a chain stays whole where there is code for it in one launch on that
+    chip; the parts of others say why not (`fuse.split`). With `whole-lanes`, for a CPU, a chain of static shape stays whole if what its
+    loop nests hand on takes more bytes than its weights, which a tile loads again, and if no window reads rows of a contraction with
+    fewer elements: such rows are computed one by one.
   }];
   let dependentDialects = ["::fuse::FuseDialect"];
   let options = [
     Option<"attention", "attention", "bool", "false", "also attention that has no GPU code in one launch">,
+    Option<"chip", "chip", "std::string", "\"\"", "sm_80 and so on: keep the chains that are one launch there">,
+    Option<"wholeLanes", "whole-lanes", "unsigned", "0", "lanes of a vector; chains that gain by it stay whole (0: none does)">,
   ];
 }
 
@@ -104,9 +109,15 @@ def CpuTile : Pass<"fuse-cpu-tile", "::mlir::func::FuncOp"> {
   let summary = "cut an outlined kernel into tiles that stay in the cache";
   let description = [{
     In functions with the attribute `fuse.kernel`: tiles the last operator over its outer parallel loops and computes what it
-    reads tile by tile with it, so that intermediates are as large as a tile.
+    reads tile by tile with it, so that intermediates are as large as a tile. A chain is cut into as many rows as fit the cache with
+    some channels of what is in front of its last contraction, which are computed one after the other and summed.
   }];
-  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::tensor::TensorDialect"];
+  let options = [
+    Option<"cacheBytes", "cache-bytes", "uint64_t", "1310720", "bytes of a core's cache, for chains (default: of x86-avx512)">,
+    Option<"threads", "threads", "unsigned", "1", "threads that share a chain's tiles">,
+  ];
 }
 
 def CpuBuffers : Pass<"fuse-cpu-buffers", "::mlir::func::FuncOp"> {

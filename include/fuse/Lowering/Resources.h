@@ -58,6 +58,8 @@ struct KernelReport {
   std::vector<std::string> parts;   ///< outlined kernels that it is made of
   std::optional<std::string> plain; ///< why it has the plain schedule
   std::optional<std::string> apart; ///< why it is not with its siblings
+  /// Why it is a part of a kernel of the plan, if it is.
+  std::optional<std::string> split;
   mlir::Location loc;
   int64_t threads = 0;       ///< per block
   int64_t dynamicShared = 0; ///< bytes
@@ -78,6 +80,10 @@ std::optional<Tile> smallerTile(mlir::Operation *function,
 /// The tile of an outlined kernel's class that is predicted to take the least
 /// time. Nothing if no class holds it, or no tile fits the device.
 std::optional<Tile> bestTileOf(mlir::Operation *function, const Device &device);
+
+/// What the class of an outlined kernel says of its tile, or of the best one.
+std::optional<Prediction> predictResources(mlir::Operation *function,
+                                           const Device &device);
 
 /// The kernels of the module's gpu.module, without resources.
 std::vector<KernelReport> reportsOf(mlir::ModuleOp module);
