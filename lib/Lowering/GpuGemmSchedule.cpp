@@ -86,11 +86,15 @@ bool GemmSchedule::isContiguous(unsigned operand, unsigned loop,
 std::optional<int64_t>
 GemmSchedule::strideAlong(unsigned operand, const GemmDim &dim, int64_t tile) {
   unsigned loop = fastestLoop(dim);
-  for (auto [other, extent] : llvm::zip_equal(dim.loops, dim.extents))
+  int64_t length = 1;
+  for (auto [other, extent] : llvm::zip_equal(dim.loops, dim.extents)) {
     if (other == loop ? !extent.isStatic() || extent.size % tile
                       : !(extent == Extent{1, nullptr}))
       return std::nullopt;
-  auto steps = stepsAlong(frame, gemm, operand, loop, 1);
+    length *= extent.size;
+  }
+  // All of them at once: part of the way it may be one step, as within a head.
+  auto steps = stepsAlong(frame, gemm, operand, loop, length);
   if (!steps || steps->size() != 1)
     return std::nullopt;
   return steps->front();
