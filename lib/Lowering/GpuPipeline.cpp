@@ -71,6 +71,7 @@ void fuse::buildGpuLaunches(OpPassManager &pm, const GpuOptions &options) {
   GpuKernelsOptions kernels;
   kernels.chip = options.chip;
   kernels.numerics = options.numerics;
+  kernels.allowTf32 = options.allowTf32;
   pm.addPass(createGpuKernels(kernels));
   pm.addNestedPass<gpu::GPUModuleOp>(createGpuMath());
   bufferizeHost(pm);
