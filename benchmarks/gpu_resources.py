@@ -4,7 +4,7 @@
 """Registers, shared memory and spills of all GPU kernels of benchmarks/models.
 
 Usage: gpu_resources.py [--fuse-opt=TOOL] [--models=NAME,NAME] [--chips=sm_80,sm_90]
-                        [--quiet]
+                        [--objective=time|bytes] [--quiet]
 
 Plans each export for each chip and prints what fuse-resources prints: per kernel
 its class, threads, registers and bytes of shared memory (predicted, and as ptxas
@@ -28,7 +28,7 @@ SUFFIX = ".linalg.mlir"
 NO_PTXAS = "ptxas is not found"
 ROW = re.compile(
     r"^(?P<name>\S+) +(?P<kind>\S+) +(?P<threads>\d+) +(?P<predicted>[\d-]+) +(?P<actual>[\d-]+)"
-    r" +[\d-]+ +[\d-]+ +(?P<spill>[\d-]+) +[\d-]+ +\d+%(?P<plain>  plain: .*)?$"
+    r" +[\d-]+ +[\d-]+ +(?P<spill>[\d-]+) +[\d-]+ +\d+%(?P<plain>  plain: .*?)?(?:  part of a chain: .*?)?(?:  apart: .*)?$"
 )
 
 
@@ -59,7 +59,7 @@ def read_table(text: str) -> Table:
     return table
 
 
-def plan(fuse_opt: str, model: Path, chip: str) -> tuple[str, int]:
+def plan(fuse_opt: str, model: Path, chip: str, objective: str) -> tuple[str, int]:
     """Standard error and exit status of fuse-opt."""
     command = [
         fuse_opt,
@@ -67,7 +67,7 @@ def plan(fuse_opt: str, model: Path, chip: str) -> tuple[str, int]:
         "--fuse-mark-params=args=1-",
         f"--fuse-boundary=target={chip}",
         "--fuse-conv-bn",
-        "--fuse-greedy",
+        f"--fuse-greedy=objective={objective}",
         f"--fuse-resources=chip={chip}",
         "-o",
         "/dev/null",
@@ -91,6 +91,7 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--fuse-opt", default="fuse-opt")
     parser.add_argument("--models", default="", help="names, default all")
     parser.add_argument("--chips", default="sm_80,sm_90")
+    parser.add_argument("--objective", default="time", choices=("time", "bytes"), help="of the plan")
     parser.add_argument("--quiet", action="store_true")
     options = parser.parse_args(arguments)
     known = {path.name.removesuffix(SUFFIX): path for path in sorted(MODELS.glob(f"*{SUFFIX}"))}
@@ -100,7 +101,7 @@ def main(arguments: list[str]) -> int:
     spills = 0
     for name in names:
         for chip in options.chips.split(","):
-            text, status = plan(options.fuse_opt, known[name], chip)
+            text, status = plan(options.fuse_opt, known[name], chip, options.objective)
             table = read_table(text)
             if not table.kernels:
                 print(f"{name} {chip}: {text.strip()}", file=sys.stderr)

@@ -7,15 +7,20 @@
 //===----------------------------------------------------------------------===//
 //
 // Attention kernels: a contraction, a softmax (or another computation along
-// rows with a reduction) of its scores, and a contraction of those. A block
-// owns rows of scores and keeps them in shared memory.
+// rows with a reduction) of its scores, and a contraction of those.
 //
 //   s = q * k; s = scale s + mask; p = softmax s; o = p * v
+//
+// On a CPU a tile of whole rows of scores stays in the cache. A block of a GPU
+// has some rows and walks over the keys, with the scores of a few in registers.
 //
 //===----------------------------------------------------------------------===//
 
 #include "Classes.h"
 #include "Follow.h"
+#include "fuse/Device/Chip.h"
+#include "fuse/Kernel/AttentionTile.h"
+#include "fuse/Kernel/Softmax.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
@@ -36,11 +41,10 @@ struct Parts {
   Extents extents;
 };
 
-/// Rows of a block, larger first: multiples of the 16 rows of a tensor
-/// instruction.
+/// Rows of a block, larger first, and keys at a time: multiples of the rows and
+/// the depth of a tensor instruction.
 constexpr int64_t kRows[] = {128, 64, 32, 16};
-/// Columns of scores, and elements of their sums, that are loaded at a time.
-constexpr int64_t kColumns = 64, kDepth = 8;
+constexpr int64_t kKeys[] = {64, 32, 16};
 
 /// Follows rows of the scores from the first contraction to the second.
 class RowWalk {
@@ -202,12 +206,11 @@ static std::optional<Decision> findContractions(const Group &group,
   return std::nullopt;
 }
 
-/// Finds what is between the contractions: with a reduction, and no other one
-/// elsewhere.
-static std::optional<Decision> findBetween(const Group &group, Parts &parts) {
+/// Finds what is between the contractions; no other reduction is elsewhere.
+static std::optional<Decision> findBetween(const Group &group, Parts &parts,
+                                           bool &reduces) {
   SmallVector<unsigned> before = upstreamOf(group, parts.second);
   llvm::SmallDenseSet<unsigned> behind{parts.first};
-  bool reduces = false;
   for (unsigned id : group.ops) {
     bool reads =
         llvm::any_of(group.node(id).inputs, [&](const GraphInput &input) {
@@ -220,20 +223,30 @@ static std::optional<Decision> findBetween(const Group &group, Parts &parts) {
     } else if (group.node(id).role == Role::Reduction) {
       return Decision::keep(Reason::RowAcrossTiles, "a tile as wide as the row")
           .number("row", group.node(id).reduction)
-          .number("tile", kColumns);
+          .number("tile", kKeys[0]);
     }
   }
-  if (!reduces)
-    return twoHeavy();
   return std::nullopt;
+}
+
+bool fuse::keepsRows(const Group &group, unsigned first, unsigned second) {
+  Parts parts;
+  parts.first = first;
+  parts.second = second;
+  bool reduces = false;
+  return !findBetween(group, parts, reduces) && !reduces &&
+         !RowWalk(group, parts).run(/*rowOperand=*/0);
 }
 
 /// The parts of `group`, or why it is no attention.
 static std::optional<Decision> findParts(const Group &group, Parts &parts) {
   if (auto refusal = findContractions(group, parts))
     return refusal;
-  if (auto refusal = findBetween(group, parts))
+  bool reduces = false;
+  if (auto refusal = findBetween(group, parts, reduces))
     return refusal;
+  if (!reduces)
+    return twoHeavy();
   std::optional<Decision> refusal;
   for (unsigned rowOperand : {0u, 1u}) {
     RowWalk walk(group, parts);
@@ -257,7 +270,7 @@ class Attention : public KernelClass {
 public:
   StringRef name() const override { return "attention"; }
   ArrayRef<StringLiteral> sizeNames() const override {
-    static constexpr StringLiteral names[] = {"tile_m", "row_length", "tile_k"};
+    static constexpr StringLiteral names[] = {"tile_m", "tile_n"};
     return names;
   }
   bool keepsBroadcasts() const override { return true; }
@@ -274,16 +287,42 @@ public:
     return matchAroundAnchor(group, parts.second);
   }
 
+  std::optional<Decision> refusedOn(const Group &group,
+                                    const Device &device) const override {
+    if (device.maxThreadsPerBlock == 1)
+      return std::nullopt;
+    Parts parts = partsOf(group);
+    std::optional<OnlineSoftmax> form = onlineSoftmax(
+        group.graph.op(parts.first), group.graph.op(parts.second));
+    if (!form)
+      return Decision::keep(Reason::TwoHeavy,
+                            "a softmax in f32 between the contractions");
+    if (!form->hasKnownLengths())
+      return Decision::keep(Reason::TwoHeavy,
+                            "rows of queries and values of a known length");
+    return std::nullopt;
+  }
+
   SmallVector<Tile> tiles(const Group &group,
                           const Device &device) const override {
-    auto length = static_cast<int64_t>(partsOf(group).extents.n);
     SmallVector<Tile> result;
-    for (int64_t rows : kRows) {
-      // Two threads to a row, at least two warps.
-      int64_t threads = std::max<int64_t>(2 * rows, 64);
-      result.push_back({{rows, length, kDepth},
-                        std::min<int64_t>(threads, device.maxThreadsPerBlock)});
+    Parts parts = partsOf(group);
+    if (device.maxThreadsPerBlock == 1) {
+      for (int64_t rows : kRows)
+        result.push_back({{rows, static_cast<int64_t>(parts.extents.n)}, 1});
+      return result;
     }
+    AttentionTile tile = tileOf(group, parts, device);
+    for (int64_t rows : kRows)
+      for (int64_t keys : kKeys) {
+        tile.rows = rows;
+        tile.keys = keys;
+        int64_t threads = threadsOf(tile);
+        bool last = rows == kRows[3] && keys == kKeys[2];
+        if (last || (threads <= device.maxThreadsPerBlock &&
+                     tile.sharedBytes() <= kStaticShared))
+          result.push_back({{rows, keys}, threads});
+      }
     return result;
   }
 
@@ -294,25 +333,35 @@ public:
     double rows = tile.sizes[0], blocks = std::ceil(e.m / rows);
     TileCost cost;
     cost.tile = tile;
-    // Sums of the scores and of the results are not alive together.
-    double sums = rows * std::max<double>(kColumns, e.d) / tile.threads;
-    bool cpu = device.maxThreadsPerBlock == 1;
-    double accumulators =
-        cpu ? std::min(sums, device.registersPerThread * 3 / 4) : sums;
     double body = 0;
     for (unsigned id : parts.between)
       body = std::max(body, group.node(id).registers);
-    double operands = cpu ? 0 : 2 * std::sqrt(accumulators);
-    cost.registers =
-        addressRegisters(device) + std::max(accumulators + operands, body);
-    cost.shared =
-        rows * e.n * 4 + 2 * (rows + kColumns) * tile.sizes[2] * e.elementBytes;
+    double sums;
+    if (device.maxThreadsPerBlock == 1) {
+      // Sums of the scores and of the results are not alive together.
+      sums = std::min(rows * std::max<double>(kKeys[0], e.d),
+                      device.registersPerThread * 3 / 4);
+      cost.registers = std::max(sums, body);
+      cost.shared = rows * e.n * 4;
+    } else {
+      AttentionTile own = tileOf(group, parts, device);
+      own.rows = tile.sizes[0];
+      own.keys = tile.sizes[1];
+      // Scores, and what they become, are held beside the results.
+      double scores = rows * double(own.keys) / tile.threads;
+      sums = scores +
+             rows * double(AttentionTile::padded(own.columns)) / tile.threads;
+      cost.registers =
+          addressRegisters(device) + sums + scores + operandsOf(own) + body +
+          functionRegisters(group, device) + earlyLoads(group, parts) * scores;
+      cost.shared = own.sharedBytes();
+    }
     Traffic traffic = trafficOf(group);
     cost.work.dramBytes = traffic.read + traffic.written;
     // Each block loads all keys and values.
     cost.work.cacheBytes =
         e.batch * (e.m * e.k + blocks * e.n * (e.k + e.d)) * e.elementBytes;
-    double loadsPerFma = 2 / std::sqrt(accumulators);
+    double loadsPerFma = 2 / std::sqrt(sums);
     cost.work.sharedBytes =
         e.batch * e.m * e.n * (e.k + e.d) * loadsPerFma * e.elementBytes;
     addAttentionWork(group, parts, blocks, device, cost.work);
@@ -329,6 +378,48 @@ private:
     std::optional<Decision> refusal = findParts(group, parts);
     assert(!refusal && "a group that is no attention");
     return parts;
+  }
+
+  /// The tile of a GPU, without its rows and keys.
+  static AttentionTile tileOf(const Group &group, const Parts &parts,
+                              const Device &device) {
+    const GraphNode &first = group.node(parts.first),
+                    &second = group.node(parts.second);
+    AttentionTile tile{0, 0, 1, 1, 4, false};
+    tile.elementBytes = int64_t(parts.extents.elementBytes);
+    tile.tensorCores = computeCapability(device.name) >= 80 &&
+                       first.halfInputs && second.halfInputs;
+    tile.depth = int64_t(parts.extents.k);
+    tile.columns = int64_t(parts.extents.d);
+    return tile;
+  }
+
+  /// A warp for its rows of a tensor instruction, else 8 warps for 64 rows.
+  static int64_t threadsOf(const AttentionTile &tile) {
+    constexpr int64_t warp = 32;
+    if (tile.tensorCores)
+      return tile.rows / kAttentionWarpRows * warp;
+    return std::min<int64_t>(8, tile.rows / 8) * warp;
+  }
+
+  /// Registers of what the products are made from: a thread's rows and columns,
+  /// or words of tensor instructions, and queries that stay in them.
+  static double operandsOf(const AttentionTile &tile) {
+    double step = 16.0 / double(tile.elementBytes);
+    if (tile.tensorCores)
+      return double(AttentionTile::padded(tile.depth)) / 4 + 8;
+    double across = kAttentionThreadsX;
+    return step * (1 + double(tile.keys) / across);
+  }
+
+  /// Inputs of what is between the contractions from outside, such as masks:
+  /// their loads are issued before the scores are known.
+  static double earlyLoads(const Group &group, const Parts &parts) {
+    double loads = 0;
+    for (unsigned id : parts.between)
+      for (const GraphInput &input : group.node(id).inputs)
+        loads += !input.producer || !group.contains(*input.producer);
+    return loads;
   }
 
   /// What is in front of the contractions is evaluated once for each block that

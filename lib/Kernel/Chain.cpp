@@ -6,9 +6,9 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// Chain kernels: a depthwise convolution or a pooling, and the contraction or
-// convolution that reads it. A block computes what its tile needs of the first
-// one into shared memory, all channels of it.
+// Chain kernels: a depthwise convolution, a pooling or a matrix product, and
+// the contraction or convolution that reads it. A block computes what its tile
+// needs of the first one into shared memory, all channels of it.
 //
 //   d = depthwise x; y = conv 1x1 d        p = mean x over the image; y = fc p
 //
@@ -17,9 +17,15 @@
 //
 //   e = conv 1x1 x; d = depthwise e; y = conv 1x1 d
 //
+// Without a window between, a block owns rows of both contractions, and all
+// columns of the second: nothing is computed twice.
+//
+//   e = matmul x, w; y = matmul (relu e), v
+//
 //===----------------------------------------------------------------------===//
 
 #include "Classes.h"
+#include "fuse/Kernel/ChainTile.h"
 
 using namespace mlir;
 using namespace fuse;
@@ -27,11 +33,12 @@ using namespace fuse;
 namespace {
 
 /// Pixels of a block, larger first, and columns that are computed at a time.
-constexpr int64_t kPixels[] = {64, 32, 16, 1};
-constexpr int64_t kColumns = 64, kDepth = 8, kThreads = 128;
+constexpr int64_t kPixels[] = {128, 64, 32, 16, 4, 1};
+constexpr int64_t kDepth = 8, kThreads = 128;
 
-/// Channels between two contractions that a block has at a time.
-constexpr int64_t kChunk = 32;
+/// Rows of a block of two contractions, larger first: multiples of the 16 rows
+/// of a tensor instruction.
+constexpr int64_t kRows[] = {64, 32, 16};
 
 /// How a loop nest walks over an image: it reads (n - 1) * stride + filter
 /// elements along a side for n results.
@@ -46,6 +53,10 @@ struct Parts {
   std::optional<unsigned> window, expand; ///< in front of it, where there are
   Gemm gemm;                              ///< of the anchor
   Reach reach, windowReach;
+  ChainOps ops;
+
+  /// True for two contractions with nothing but elementwise operators between.
+  bool isTwice() const { return expand && !window; }
 };
 
 } // namespace
@@ -87,8 +98,18 @@ static Reach reachOf(linalg::LinalgOp op) {
   return reach;
 }
 
+static std::optional<ChainOps> chainOf(const Group &group) {
+  SmallVector<Operation *> operators;
+  for (unsigned id : group.ops)
+    operators.push_back(group.graph.op(id));
+  std::string why;
+  return ChainOps::of(operators, why);
+}
+
+/// Of a group that matches.
 static Parts partsOf(const Group &group) {
   Parts parts;
+  parts.ops = *chainOf(group);
   parts.anchor = anchorOf(group);
   linalg::LinalgOp op = group.graph.op(parts.anchor);
   parts.gemm = gemmOf(op);
@@ -136,8 +157,8 @@ static std::optional<Decision> checkStages(const Group &group,
   SmallVector<unsigned> stages = stagesOf(group);
   if (!feedsRows(group, anchor, stages.back()))
     return Decision::keep(Reason::NoChain,
-                          "a window or pooling that gives the rows of the "
-                          "contraction, not its weights");
+                          "a window, pooling or contraction that gives the "
+                          "rows of the next contraction, not its weights");
   if (stages.size() == 1) {
     Gemm gemm = gemmOf(group.graph.op(anchor));
     Role role = group.node(stages.front()).role;
@@ -145,11 +166,11 @@ static std::optional<Decision> checkStages(const Group &group,
     bool pools =
         role == Role::Reduction &&
         group.node(stages.front()).parallel == gemm.batch * gemm.m * gemm.k;
-    if (isHeavy(role))
-      return Decision::keep(
-          Reason::TwoHeavy,
-          "a kernel class for chains that holds the producer's tile on chip");
-    if (pools || isWindow(role))
+    if (isHeavy(role) && !keepsRows(group, stages.front(), anchor))
+      return Decision::keep(Reason::NoChain,
+                            "whole rows of the first contraction as the rows "
+                            "that the second sums along");
+    if (isHeavy(role) || pools || isWindow(role))
       return std::nullopt;
     return Decision::keep(
         Reason::NoChain,
@@ -187,9 +208,13 @@ public:
         return Decision::keep(Reason::RowAcrossTiles,
                               "a tile as wide as the row")
             .number("row", group.node(id).reduction)
-            .number("tile", kColumns);
+            .number("tile", kChainColumns);
     if (std::optional<Decision> refusal = checkStages(group, anchor))
       return refusal;
+    if (!chainOf(group))
+      return Decision::keep(
+          Reason::NoChain,
+          "values between the sums of which each is computed from one");
     return matchAroundAnchor(group, anchor);
   }
 
@@ -198,9 +223,18 @@ public:
     Gemm gemm = partsOf(group).gemm;
     int64_t threads = std::min<int64_t>(kThreads, device.maxThreadsPerBlock);
     SmallVector<Tile> result;
+    if (partsOf(group).isTwice()) {
+      for (int64_t rows : kRows)
+        result.push_back(
+            {{rows, static_cast<int64_t>(gemm.n), kDepth}, threads});
+      return result;
+    }
     // All columns in one block evaluate the stage once.
+    SmallVector<int64_t, 2> widths{static_cast<int64_t>(gemm.n)};
+    if (widths.front() > kChainColumns)
+      widths.push_back(kChainColumns);
     for (int64_t pixels : kPixels)
-      for (int64_t columns : {static_cast<int64_t>(gemm.n), kColumns})
+      for (int64_t columns : widths)
         result.push_back({{pixels, columns, kDepth}, threads});
     return result;
   }
@@ -209,15 +243,20 @@ public:
                 const Device &device) const override {
     Parts parts = partsOf(group);
     const Gemm &gemm = parts.gemm;
-    double m = tile.sizes[0], n = tile.sizes[1];
-    double rows = std::ceil(gemm.m / m), columns = std::ceil(gemm.n / n);
-    // A tile of side x side pixels needs a larger square of the window's
-    // results, and those a larger one of what the window reads.
-    double side = parts.reach.along(std::sqrt(m)), held = side * side,
-           wide = parts.windowReach.along(side), read = wide * wide;
+    ChainTile block(parts.ops, tile.sizes, tile.threads);
+    double rows = blocksOf(parts, block) / gemm.batch,
+           columns = std::ceil(gemm.n / tile.sizes[1]);
+    // Positions of the window's results that a block has, and of what the
+    // window reads for them.
+    double channels = gemm.k / std::pow(parts.reach.filter, 2),
+           held =
+               block.heldElements() / (parts.expand ? block.chunk : channels),
+           wide = parts.windowReach.along(std::sqrt(held)),
+           read = block.read.empty() ? wide * wide
+                                     : block.readElements() / block.chunk;
     TileCost cost;
     cost.tile = tile;
-    setMemory(group, parts, tile, held, read, device, cost);
+    setMemory(group, parts, block, tile, device, cost);
     Traffic traffic = trafficOf(group);
     cost.work.dramBytes = traffic.read + traffic.written;
     double weights = gemm.k * gemm.n;
@@ -232,42 +271,62 @@ public:
                            std::max(0.0, again - 1) * traffic.read;
     addChainWork(group, parts, columns * held * rows / std::max(1.0, made),
                  again, device, cost.work);
-    cost.work.sharedBytes =
-        cost.work.flops / 2 * gemm.elementBytes * 2 /
-        std::sqrt(std::max(1.0, sumsOf(parts, tile, device)));
+    cost.work.sharedBytes = cost.work.flops / 2 * gemm.elementBytes * 2 /
+                            std::sqrt(std::max(1.0, sumsOf(block, device)));
     launch(cost, gemm.batch * rows * columns, device);
     return cost;
   }
 
 private:
+  /// Tiles of all images.
+  static double blocksOf(const Parts &parts, const ChainTile &block) {
+    linalg::LinalgOp op = parts.ops.anchor;
+    SmallVector<int64_t> extents = op.getStaticLoopRanges();
+    auto extent = [&](unsigned loop) {
+      bool dynamic = ShapedType::isDynamic(extents[loop]);
+      return double(dynamic ? kAssumedExtent : extents[loop]);
+    };
+    double result = 1;
+    for (unsigned loop : parts.ops.batch)
+      result *= extent(loop);
+    for (auto [loop, size] : llvm::zip_equal(parts.ops.m, block.m))
+      result *= std::ceil(extent(loop) / size);
+    return result;
+  }
+
   /// Sums of a thread, or vectors of them of a CPU.
-  static double sumsOf(const Parts &parts, const Tile &tile,
-                       const Device &device) {
-    double n = tile.sizes[1];
-    // With channels in pieces all columns are summed at a time.
-    double sums = (parts.expand ? n : std::min<double>(n, kColumns)) *
-                  tile.sizes[0] / tile.threads;
+  static double sumsOf(const ChainTile &block, const Device &device) {
+    double sums = block.split.perM * block.split.perN;
     bool cpu = device.maxThreadsPerBlock == 1;
     return cpu ? std::min(sums, device.registersPerThread * 3 / 4) : sums;
   }
 
-  /// Registers and shared memory, for `held` results of the window and `read`
-  /// elements in front of it.
+  /// Registers and shared memory.
   static void setMemory(const Group &group, const Parts &parts,
-                        const Tile &tile, double held, double read,
+                        const ChainTile &block, const Tile &tile,
                         const Device &device, TileCost &cost) {
-    const Gemm &gemm = parts.gemm;
-    double body = 0, sums = sumsOf(parts, tile, device);
+    double body = 0, sums = sumsOf(block, device), operands = 0;
     for (unsigned id : group.ops)
       if (!isHeavy(group.node(id).role))
         body = std::max(body, group.node(id).registers);
-    double operands = device.maxThreadsPerBlock == 1 ? 0 : 2 * std::sqrt(sums);
+    if (device.maxThreadsPerBlock > 1) {
+      operands = block.split.perM + block.split.perN;
+      if (parts.expand) {
+        // While the first contraction is computed the sums of the last wait. An
+        // input has an address of 2 registers, and the next one is loaded.
+        auto group = ChainGroup::of(
+            block.chunk,
+            (block.read.empty() ? block.heldElements() : block.readElements()) /
+                block.chunk,
+            tile.threads);
+        operands =
+            std::max<double>(operands, group.channels * group.pixels +
+                                           4 * (group.channels + group.pixels));
+      }
+      operands += 8; // where the thread is in the box, and in the image
+    }
     cost.registers = addressRegisters(device) + std::max(sums + operands, body);
-    double channels = gemm.k / std::pow(parts.reach.filter, 2);
-    double elements = parts.expand
-                          ? (held + read) * std::min<double>(channels, kChunk)
-                          : held * channels;
-    cost.shared = (elements + 2 * kColumns * kDepth) * gemm.elementBytes;
+    cost.shared = block.bytes(parts.ops);
   }
 
   /// What is in front of the window `again` times for each element, the window

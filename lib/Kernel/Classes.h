@@ -71,6 +71,11 @@ GemmInputs gemmInputsOf(const Group &group, unsigned anchor);
 /// sum or compare several elements: what a chain holds on chip.
 llvm::SmallVector<unsigned> stagesOf(const Group &group);
 
+/// True if contraction `second` sums along whole rows of the results of
+/// contraction `first`, the rows of its own first operand, and elementwise
+/// operators alone are between.
+bool keepsRows(const Group &group, unsigned first, unsigned second);
+
 /// Operators of `group` that `id` reads, directly or not, `id` left out.
 llvm::SmallVector<unsigned> upstreamOf(const Group &group, unsigned id);
 

@@ -89,10 +89,13 @@ static const KernelClass &candidate(const Group &group) {
   };
   bool windows = hasRole({Role::Depthwise, Role::Window});
   bool contracts = hasRole({Role::Contraction, Role::Convolution});
-  if (!contracts || !(windows || hasRole({Role::Reduction})))
+  bool reduces = hasRole({Role::Reduction});
+  bool twice = !windows && !reduces && !hasRole({Role::Convolution}) &&
+               llvm::count(roles, Role::Contraction) == 2;
+  if (!contracts || !(windows || reduces || twice))
     return kernel;
-  // Between two contractions a window makes a chain, a softmax an attention.
-  bool chains = windows || &kernel == &contractionClass();
+  // Between two contractions a softmax makes an attention, all else a chain.
+  bool chains = windows || twice || &kernel == &contractionClass();
   return chains && !stagesOf(group).empty() ? chainClass() : kernel;
 }
 
@@ -111,8 +114,11 @@ double fuse::parameterBytes(const Group &group, const Device &device) {
   return gpu ? 8.0 * (traffic.inputs + traffic.outputs + traffic.extents) : 0;
 }
 
-Decision fuse::noTile(const Group &group, const Device &device,
-                      const TileCost &smallest, const Limits &limits) {
+Decision fuse::noTile(const KernelClass &kernel, const Group &group,
+                      const Device &device, const TileCost &smallest,
+                      const Limits &limits) {
+  if (std::optional<Decision> refusal = kernel.refusedOn(group, device))
+    return *refusal;
   double parameters = parameterBytes(group, device);
   if (parameters > kMostParameters)
     return Decision::keep(Reason::Parameters, "fewer inputs and results")
@@ -130,7 +136,8 @@ std::optional<TileCost> fuse::bestTile(const KernelClass &kernel,
                                        const Limits &limits,
                                        TileCost &smallest) {
   std::optional<TileCost> best;
-  bool takes = parameterBytes(group, device) <= kMostParameters;
+  bool takes = parameterBytes(group, device) <= kMostParameters &&
+               !kernel.refusedOn(group, device);
   for (const Tile &tile : kernel.tiles(group, device)) {
     smallest = kernel.cost(group, tile, device);
     bool fits = takes && smallest.registers <= limits.registers &&

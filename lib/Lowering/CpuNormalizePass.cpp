@@ -32,14 +32,20 @@ namespace fuse {
 
 using namespace mlir;
 
-/// True for what stays a named operation: its lowering knows the name. Between
-/// two contractions reshapes go only if those are generic.
-static bool keepsName(linalg::LinalgOp op) {
+static bool isIn(Operation *op, StringRef kernelClass) {
   auto kernel =
       op->getParentOp()->getAttrOfType<StringAttr>(fuse::kKernelClassAttr);
-  if (kernel && kernel == fuse::attentionClassName() &&
+  return kernel && kernel == kernelClass;
+}
+
+/// True for what stays a named operation: its lowering knows the name. Between
+/// two contractions, and in a chain, reshapes go only if all is generic.
+static bool keepsName(linalg::LinalgOp op) {
+  if (isIn(op, fuse::attentionClassName()) &&
       linalg::isaContractionOpInterface(op))
     return false;
+  if (isIn(op, fuse::chainClassName()))
+    return isa<linalg::FillOp>(op.getOperation());
   return isa<linalg::FillOp>(op.getOperation()) ||
          linalg::isaContractionOpInterface(op) ||
          linalg::isaConvolutionOpInterface(op);
@@ -153,10 +159,13 @@ static LogicalResult foldUnitExtents(func::FuncOp function) {
   MLIRContext *context = function.getContext();
   linalg::ControlDropUnitDims options;
   options.controlFn = [](Operation *op) -> SmallVector<unsigned> {
-    auto generic = dyn_cast_or_null<linalg::GenericOp>(op);
-    if (!generic)
-      return {};
-    return llvm::to_vector(llvm::seq<unsigned>(0, generic.getNumLoops()));
+    if (auto generic = dyn_cast_or_null<linalg::GenericOp>(op))
+      return llvm::to_vector(llvm::seq<unsigned>(0, generic.getNumLoops()));
+    if (auto pad = dyn_cast_or_null<tensor::PadOp>(op);
+        pad && isIn(op, fuse::chainClassName()))
+      return llvm::to_vector(
+          llvm::seq<unsigned>(0, pad.getResultType().getRank()));
+    return {};
   };
   RewritePatternSet patterns(context);
   linalg::populateFoldUnitExtentDimsPatterns(patterns, options);

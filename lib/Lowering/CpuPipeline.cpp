@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "fuse/Lowering/CpuPipeline.h"
+#include "fuse/Device/Device.h"
 #include "fuse/Lowering/Passes.h"
 #include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
@@ -32,7 +33,10 @@ static void cleanUp(OpPassManager &pm) {
 void fuse::buildCpuKernels(OpPassManager &pm, const CpuOptions &options) {
   // Arithmetic on whole tensors becomes operators.
   pm.addNestedPass<func::FuncOp>(createConvertElementwiseToLinalgPass());
-  pm.addPass(createSplitKernels());
+  fuse::Device machine = cantFail(loadDevice("cpu"));
+  SplitKernelsOptions split;
+  split.wholeLanes = unsigned(machine.warpSize);
+  pm.addPass(createSplitKernels(split));
   pm.addPass(createWrapOps());
   pm.addPass(createOutlineKernels());
   pm.addNestedPass<func::FuncOp>(createCpuIm2col());
@@ -42,7 +46,10 @@ void fuse::buildCpuKernels(OpPassManager &pm, const CpuOptions &options) {
   pm.addNestedPass<func::FuncOp>(createCpuNumerics(numerics));
   cleanUp(pm);
   pm.addNestedPass<func::FuncOp>(createCpuDestinations());
-  pm.addNestedPass<func::FuncOp>(createCpuTile());
+  CpuTileOptions tile;
+  tile.cacheBytes = uint64_t(machine.sharedPerBlock);
+  tile.threads = options.threads;
+  pm.addNestedPass<func::FuncOp>(createCpuTile(tile));
   cleanUp(pm);
   pm.addNestedPass<func::FuncOp>(createCpuMath());
   cleanUp(pm);

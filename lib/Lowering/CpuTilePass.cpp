@@ -16,13 +16,12 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "ChainTiles.h"
 #include "CutRows.h"
 #include "TileSizes.h"
 #include "fuse/Analysis/Operators.h"
-#include "fuse/Lowering/Passes.h"
-#include "mlir/Dialect/SCF/Transforms/TileUsingInterface.h"
+#include "fuse/Kernel/KernelClass.h"
 #include "mlir/Dialect/Tensor/Transforms/Transforms.h"
-#include "mlir/Interfaces/TilingInterface.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 namespace fuse {
@@ -41,6 +40,11 @@ static linalg::LinalgOp findRoot(func::FuncOp function) {
     if (auto structured = dyn_cast<linalg::LinalgOp>(op))
       return structured;
   return nullptr;
+}
+
+static bool isChain(func::FuncOp function) {
+  auto kernel = function->getAttrOfType<StringAttr>(fuse::kKernelClassAttr);
+  return kernel == fuse::chainClassName();
 }
 
 /// The contractions, in order.
@@ -81,37 +85,8 @@ static llvm::DenseSet<Operation *> panelOps(linalg::LinalgOp heavy) {
 }
 
 namespace {
-using ControlFn = scf::SCFTileAndFuseOptions::ControlFnTy;
-
 struct CpuTilePass : fuse::impl::CpuTileBase<CpuTilePass> {
-  /// Tiles `root` and what `control` lets into the loops; returns the root in
-  /// the tile.
-  linalg::LinalgOp tile(linalg::LinalgOp root, ArrayRef<int64_t> sizes,
-                        bool parallel, ControlFn control) {
-    if (llvm::all_of(sizes, [](int64_t size) { return size == 0; }))
-      return root;
-    IRRewriter rewriter(&getContext());
-    scf::SCFTileAndFuseOptions options;
-    options.tilingOptions.setTileSizes(
-        getAsIndexOpFoldResult(&getContext(), sizes));
-    if (parallel)
-      options.tilingOptions.setLoopType(
-          scf::SCFTilingOptions::LoopType::ForallOp);
-    options.setFusionControlFn(std::move(control));
-    rewriter.setInsertionPoint(root);
-    auto tiled = scf::tileConsumerAndFuseProducersUsingSCF(
-        rewriter, cast<TilingInterface>(root.getOperation()), options);
-    if (failed(tiled))
-      return nullptr;
-    Operation *loop = tiled->loops.front();
-    for (auto [old, now] : tiled->replacements)
-      rewriter.replaceUsesWithIf(old, now, [&](OpOperand &use) {
-        Operation *user = use.getOwner();
-        return user->getBlock() == loop->getBlock() &&
-               loop->isBeforeInBlock(user);
-      });
-    return dyn_cast<linalg::LinalgOp>(tiled->tiledAndFusedOps.front());
-  }
+  using CpuTileBase::CpuTileBase;
 
   void tileInner(linalg::LinalgOp root, ArrayRef<int64_t> sizes) {
     linalg::LinalgOp heavy;
@@ -122,13 +97,14 @@ struct CpuTilePass : fuse::impl::CpuTileBase<CpuTilePass> {
     if (!heavy)
       return;
     llvm::DenseSet<Operation *> panel = panelOps(heavy);
-    tile(root, sizes, /*parallel=*/false,
-         [panel](tensor::ExtractSliceOp, OpResult producer, bool)
-             -> std::optional<scf::SCFTileAndFuseOptions::ControlFnResult> {
-           if (panel.contains(producer.getOwner()))
-             return std::nullopt;
-           return scf::SCFTileAndFuseOptions::ControlFnResult{};
-         });
+    fuse::tileOperator(
+        root, sizes, /*parallel=*/false,
+        [panel](tensor::ExtractSliceOp, OpResult producer, bool)
+            -> std::optional<scf::SCFTileAndFuseOptions::ControlFnResult> {
+          if (panel.contains(producer.getOwner()))
+            return std::nullopt;
+          return scf::SCFTileAndFuseOptions::ControlFnResult{};
+        });
   }
 
   void runOnOperation() override {
@@ -137,6 +113,9 @@ struct CpuTilePass : fuse::impl::CpuTileBase<CpuTilePass> {
       return;
     linalg::LinalgOp root = findRoot(function);
     if (!root || !root.hasPureTensorSemantics())
+      return;
+    if (isChain(function) &&
+        fuse::tileChain(function, root, cacheBytes, threads))
       return;
     SmallVector<linalg::LinalgOp> contractions = findHeavy(function);
     linalg::LinalgOp heavy;
@@ -155,13 +134,13 @@ struct CpuTilePass : fuse::impl::CpuTileBase<CpuTilePass> {
         chain ? *chain : fuse::chooseTiles(root, heavy, reduces);
     if (heavy)
       heavy->setAttr(kHeavyAttr, UnitAttr::get(&getContext()));
-    linalg::LinalgOp inTile =
-        tile(root, sizes.outer, /*parallel=*/true,
-             [&](tensor::ExtractSliceOp, OpResult producer, bool)
-                 -> std::optional<scf::SCFTileAndFuseOptions::ControlFnResult> {
-               return scf::SCFTileAndFuseOptions::ControlFnResult{
-                   isReadBehind(root, producer)};
-             });
+    linalg::LinalgOp inTile = fuse::tileOperator(
+        root, sizes.outer, /*parallel=*/true,
+        [&](tensor::ExtractSliceOp, OpResult producer, bool)
+            -> std::optional<scf::SCFTileAndFuseOptions::ControlFnResult> {
+          return scf::SCFTileAndFuseOptions::ControlFnResult{
+              isReadBehind(root, producer)};
+        });
     if (inTile)
       tileInner(inTile, sizes.inner);
     function->walk([](Operation *op) { op->removeAttr(kHeavyAttr); });

@@ -12,6 +12,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "GpuAccess.h"
+#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace fuse;
@@ -135,6 +136,49 @@ fuse::loadSteps(Elements &elements, Value tensor, ArrayRef<LaneIndex> indices) {
     steps.push_back(number->step);
   }
   return steps;
+}
+
+std::optional<Lanes> fuse::indicesBehind(Elements &elements, Value tensor,
+                                         ArrayRef<LaneIndex> indices,
+                                         Value wanted) {
+  SmallVector<ElementSource> work{{tensor, Lanes(indices)}};
+  llvm::SmallDenseSet<Value> seen;
+  while (!work.empty()) {
+    ElementSource next = work.pop_back_val();
+    if (next.tensor == wanted)
+      return next.indices;
+    if (!next.tensor.getDefiningOp() || !seen.insert(next.tensor).second)
+      continue;
+    if (auto sources = sourcesOf(elements, next.tensor, next.indices))
+      work.append(sources->begin(), sources->end());
+  }
+  return std::nullopt;
+}
+
+/// True for padding with what cp.async fills with.
+static bool padsZeros(tensor::PadOp pad) {
+  Value value = pad.getConstantPaddingValue();
+  return value && (matchPattern(value, m_Zero()) ||
+                   matchPattern(value, m_PosZeroFloat()));
+}
+
+bool fuse::isMoved(Value value, bool &padded) {
+  padded = false;
+  while (Operation *op = value.getDefiningOp()) {
+    auto structured = dyn_cast<linalg::LinalgOp>(op);
+    bool copies = structured && !structured.getNumReductionLoops() &&
+                  structured.getNumDpsInputs() == 1 &&
+                  structured.getBlock()->getTerminator()->getOperand(0) ==
+                      structured.getRegionInputArgs()[0];
+    auto pad = dyn_cast<tensor::PadOp>(op);
+    padded |= bool(pad);
+    if (!copies && !(pad && padsZeros(pad)) &&
+        !isa<tensor::CastOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp,
+             tensor::ExtractSliceOp>(op))
+      return false;
+    value = op->getOperand(0);
+  }
+  return true;
 }
 
 /// Indices of the results of `op`, an elementwise operator, for an element of

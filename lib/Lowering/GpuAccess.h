@@ -48,6 +48,16 @@ std::optional<llvm::SmallVector<int64_t>>
 loadSteps(Elements &elements, mlir::Value tensor,
           llvm::ArrayRef<LaneIndex> indices);
 
+/// Where in `wanted` the element is that `tensor` at `indices` is computed
+/// from, element by element. Nothing if it is from none.
+std::optional<Lanes> indicesBehind(Elements &elements, mlir::Value tensor,
+                                   llvm::ArrayRef<LaneIndex> indices,
+                                   mlir::Value wanted);
+
+/// True if `value` is an argument whose elements are only moved, or `padded`
+/// with zeros: no code is needed for them.
+bool isMoved(mlir::Value value, bool &padded);
+
 /// Where the element at `indices` of `from` is in `to`, which is computed from
 /// it element by element. Nothing where it is not, or where lanes would part.
 std::optional<Lanes> forwardIndices(Elements &elements, mlir::Value from,

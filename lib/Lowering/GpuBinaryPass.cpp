@@ -98,6 +98,17 @@ static LogicalResult checkCalls(gpu::GPUModuleOp module) {
   return success(known);
 }
 
+/// Shared memory without a size gets one at the launch: in PTX that is a
+/// variable of elsewhere, where the conversion makes it one of the module.
+static void declareDynamicShared(gpu::GPUModuleOp module) {
+  for (auto global : module.getOps<LLVM::GlobalOp>()) {
+    auto type = dyn_cast<LLVM::LLVMArrayType>(global.getType());
+    if (type && type.getNumElements() == 0 &&
+        global.getAddrSpace() == unsigned(NVVM::NVVMMemorySpace::Shared))
+      global.setLinkage(LLVM::Linkage::External);
+  }
+}
+
 FailureOr<gpu::ObjectAttr> GpuBinaryPass::serialize(gpu::GPUModuleOp module) {
   llvm::Expected<StringRef> features = fuse::ptxVersionOf(chip);
   if (!features)
@@ -137,6 +148,7 @@ void GpuBinaryPass::runOnOperation() {
   for (gpu::GPUModuleOp module : modules) {
     if (failed(checkCalls(module)))
       return signalPassFailure();
+    declareDynamicShared(module);
     FailureOr<gpu::ObjectAttr> object = serialize(module);
     if (failed(object))
       return signalPassFailure();

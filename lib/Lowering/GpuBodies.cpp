@@ -306,13 +306,17 @@ Value Elements::addressOf(Value tensor, ArrayRef<LaneIndex> indices,
       at = *sources->front();
       continue;
     }
+    if (auto pad = dyn_cast<tensor::PadOp>(op)) {
+      std::optional<Lanes> source = insidePad(pad, at.indices, inside);
+      if (!source)
+        return nullptr;
+      at = {pad.getSource(), *source};
+      continue;
+    }
     auto sources = glueSources(op, at.indices);
     if (!sources)
       return nullptr;
     at = sources->front();
-    auto pad = dyn_cast<tensor::PadOp>(op);
-    if (pad && !clampToSource(pad, at.indices, inside))
-      return nullptr;
   }
   auto argument = arguments.find(at.tensor);
   if (argument == arguments.end())

@@ -147,7 +147,7 @@ bool Contraction::load(InputTile &tile, LaneIndex start, LaneIndex half) {
     if (!from)
       return false;
     whereNeeded(tile, i, [&] {
-      startCopy(tile, placeOf(tile, half, row, k), from, inside);
+      startCopy(bytesOf(tile), placeOf(tile, half, row, k), from, inside);
     });
   }
   return true;

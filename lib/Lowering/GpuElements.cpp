@@ -325,6 +325,8 @@ Value Elements::scalar(Value value) {
 }
 
 Value Elements::compute(Value tensor, ArrayRef<LaneIndex> indices) {
+  if (auto own = held.find(tensor); own != held.end())
+    return own->second(indices);
   if (auto argument = arguments.find(tensor); argument != arguments.end()) {
     std::optional<LaneIndex> number =
         math.linearize(indices, argument->second.extents);

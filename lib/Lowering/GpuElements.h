@@ -79,6 +79,11 @@ public:
   /// What glue passes on; nothing where lanes would part.
   std::optional<llvm::SmallVector<ElementSource, 2>>
   glueSources(mlir::Operation *glue, llvm::ArrayRef<LaneIndex> indices);
+  /// What a pad's element is read at: an element of its source that exists, and
+  /// `inside`, if it is set, says whether it is that one.
+  std::optional<Lanes> insidePad(mlir::tensor::PadOp pad,
+                                 llvm::ArrayRef<LaneIndex> indices,
+                                 mlir::Value &inside);
   /// The body of `op` on values of its block arguments.
   llvm::SmallVector<mlir::Value> inlineBody(mlir::linalg::LinalgOp op,
                                             llvm::ArrayRef<mlir::Value> values,
@@ -94,6 +99,10 @@ public:
   using Reduce = std::function<mlir::Value(mlir::linalg::LinalgOp, unsigned,
                                            llvm::ArrayRef<LaneIndex>)>;
   Reduce reduce;
+
+  /// Says how elements of tensors that are on chip are read.
+  using Held = std::function<mlir::Value(llvm::ArrayRef<LaneIndex>)>;
+  llvm::DenseMap<mlir::Value, Held> held;
 
   /// What is made in a region is not used after it.
   void enter();
@@ -120,11 +129,6 @@ private:
                           llvm::ArrayRef<LaneIndex> indices);
   mlir::Value computePad(mlir::tensor::PadOp pad,
                          llvm::ArrayRef<LaneIndex> indices);
-  /// Moves `source`, an index of what is padded, to an element that exists;
-  /// `inside` says whether it was one, nothing if it always is. False where
-  /// lanes would part.
-  bool clampToSource(mlir::tensor::PadOp pad, Lanes &source,
-                     mlir::Value &inside);
   mlir::Value computeConcat(mlir::tensor::ConcatOp concat,
                             llvm::ArrayRef<LaneIndex> indices);
   mlir::Value computeInsert(mlir::tensor::InsertSliceOp insert,

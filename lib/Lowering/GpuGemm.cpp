@@ -64,8 +64,13 @@ static bool hasIndex(linalg::LinalgOp op) {
 }
 
 std::optional<GpuGemm> GpuGemm::of(GpuFrame &frame, std::string &why) {
+  return of(frame, findReduction(frame.source), why);
+}
+
+std::optional<GpuGemm> GpuGemm::of(GpuFrame &frame, linalg::LinalgOp op,
+                                   std::string &why) {
   GpuGemm gemm;
-  gemm.op = findReduction(frame.source);
+  gemm.op = op;
   why = "no single sum of products of two inputs";
   if (!gemm.op || gemm.op.getNumDpsInputs() != 2 ||
       gemm.op->getNumResults() != 1 || hasIndex(gemm.op))

@@ -35,6 +35,9 @@ struct GpuGemm {
 
   /// Nothing, and `why`, if `source` has no such contraction, or more than it.
   static std::optional<GpuGemm> of(GpuFrame &frame, std::string &why);
+  /// The same of one of several contractions.
+  static std::optional<GpuGemm> of(GpuFrame &frame, mlir::linalg::LinalgOp op,
+                                   std::string &why);
 };
 
 /// The schedule for cores without matrix instructions: tiles of both inputs in

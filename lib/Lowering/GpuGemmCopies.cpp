@@ -17,47 +17,19 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "GpuAccess.h"
 #include "GpuGemmSchedule.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
-#include "mlir/IR/Matchers.h"
 
 using namespace mlir;
 using namespace fuse;
-
-/// True for padding with what cp.async fills with.
-static bool padsZeros(tensor::PadOp pad) {
-  Value value = pad.getConstantPaddingValue();
-  return value && (matchPattern(value, m_Zero()) ||
-                   matchPattern(value, m_PosZeroFloat()));
-}
-
-/// True if `value` is an argument whose elements are only moved, or padded with
-/// zeros: no code is needed for them.
-static bool isMoved(Value value, bool &padded) {
-  padded = false;
-  while (Operation *op = value.getDefiningOp()) {
-    auto structured = dyn_cast<linalg::LinalgOp>(op);
-    bool copies = structured && !structured.getNumReductionLoops() &&
-                  structured.getNumDpsInputs() == 1 &&
-                  structured.getBlock()->getTerminator()->getOperand(0) ==
-                      structured.getRegionInputArgs()[0];
-    auto pad = dyn_cast<tensor::PadOp>(op);
-    padded |= bool(pad);
-    if (!copies && !(pad && padsZeros(pad)) &&
-        !isa<tensor::CastOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp,
-             tensor::ExtractSliceOp>(op))
-      return false;
-    value = op->getOperand(0);
-  }
-  return true;
-}
 
 void GemmSchedule::chooseCopies(InputRows &input) {
   // Sizes that cp.async copies ("PTX ISA", cp.async).
   constexpr int64_t sizes[] = {4, 8, 16};
   bool padded;
-  int64_t bytes = *memoryBytes(input.element) * input.lanes;
+  int64_t bytes = bytesOf(input);
   input.async =
       frame.features.ampere && llvm::is_contained(sizes, bytes) &&
       isMoved(gemm.op.getDpsInputOperand(input.operand)->get(), padded);
@@ -65,19 +37,23 @@ void GemmSchedule::chooseCopies(InputRows &input) {
     input.kStride = strideAlong(input.operand, gemm.k, tileK);
 }
 
-Value GemmSchedule::sharedMemory(const InputRows &input, int64_t elements) {
+Value GemmSchedule::sharedArray(const Twine &name, Type element,
+                                int64_t count) {
   auto module = frame.kernel->getParentOfType<gpu::GPUModuleOp>();
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(module.getBody());
-  auto type = LLVM::LLVMArrayType::get(memoryType(input.element), elements);
-  std::string name =
-      (frame.source.getName() + "_tile_" + Twine(input.operand)).str();
+  auto type = LLVM::LLVMArrayType::get(memoryType(element), count);
   auto global = LLVM::GlobalOp::create(builder, loc, type, /*isConstant=*/false,
-                                       LLVM::Linkage::Internal, name,
+                                       LLVM::Linkage::Internal,
+                                       (frame.source.getName() + name).str(),
                                        /*value=*/Attribute(), /*alignment=*/16,
                                        unsigned(NVVM::NVVMMemorySpace::Shared));
   builder.setInsertionPointToStart(&frame.kernel.getBody().front());
   return LLVM::AddressOfOp::create(builder, loc, global);
+}
+
+Value GemmSchedule::sharedMemory(const InputRows &input, int64_t elements) {
+  return sharedArray("_tile_" + Twine(input.operand), input.element, elements);
 }
 
 Value GemmSchedule::offset(Value pointer, Value elements, Type element) {
@@ -126,9 +102,8 @@ Value GemmSchedule::sourceAddress(const InputRows &input, LaneIndex row,
   return from;
 }
 
-void GemmSchedule::startCopy(const InputRows &input, Value to, Value from,
+void GemmSchedule::startCopy(int32_t bytes, Value to, Value from,
                              Value inside) {
-  int32_t bytes = *memoryBytes(input.element) * input.lanes;
   Value count;
   if (inside) {
     Value all = arith::ConstantIntOp::create(builder, loc, bytes, 32),

@@ -22,8 +22,7 @@ Value GemmSchedule::both(Value a, Value b) {
   return a && b ? arith::AndIOp::create(builder, loc, a, b) : a ? a : b;
 }
 
-/// How many tiles of `tile` there are.
-static Extent tilesOf(IndexMath &math, const Extent &all, int64_t tile) {
+Extent fuse::tilesOf(IndexMath &math, const Extent &all, int64_t tile) {
   if (all.isStatic())
     return {int64_t(llvm::divideCeil(all.size, tile)), nullptr};
   LaneIndex up = math.add(math.of(all), math.constant(tile - 1));
@@ -87,11 +86,15 @@ bool GemmSchedule::isContiguous(unsigned operand, unsigned loop,
 std::optional<int64_t>
 GemmSchedule::strideAlong(unsigned operand, const GemmDim &dim, int64_t tile) {
   unsigned loop = fastestLoop(dim);
-  for (auto [other, extent] : llvm::zip_equal(dim.loops, dim.extents))
+  int64_t length = 1;
+  for (auto [other, extent] : llvm::zip_equal(dim.loops, dim.extents)) {
     if (other == loop ? !extent.isStatic() || extent.size % tile
                       : !(extent == Extent{1, nullptr}))
       return std::nullopt;
-  auto steps = stepsAlong(frame, gemm, operand, loop, 1);
+    length *= extent.size;
+  }
+  // All of them at once: part of the way it may be one step, as within a head.
+  auto steps = stepsAlong(frame, gemm, operand, loop, length);
   if (!steps || steps->size() != 1)
     return std::nullopt;
   return steps->front();
@@ -135,8 +138,6 @@ GemmSchedule::InputRows GemmSchedule::inputRows(unsigned operand,
   return input;
 }
 
-/// A position in `dim`, within it; `inside` says whether it was. A `tile` of 0
-/// may be anywhere.
 LaneIndex GemmSchedule::within(const GemmDim &dim, int64_t tile,
                                LaneIndex position, unsigned lanes,
                                Value &inside) {
@@ -211,9 +212,7 @@ std::optional<Lanes> GemmSchedule::loopsAt(LaneIndex y, LaneIndex x) {
   return loops;
 }
 
-/// Indices of the result, whose map does not name the loops of the sum.
-static std::optional<Lanes> resultIndices(IndexMath &math, const GpuGemm &gemm,
-                                          Lanes loops) {
+std::optional<Lanes> GemmSchedule::resultIndices(Lanes loops) {
   for (LaneIndex &index : loops)
     if (!index.base)
       index = math.constant(0);
@@ -229,7 +228,7 @@ Value GemmSchedule::startOf(LaneIndex y, LaneIndex x, int64_t width) {
     LaneIndex column = math.add(math.add(startX, x), math.constant(lane));
     column = within(gemm.x, tileX, column, 1, inside);
     std::optional<Lanes> loops = loopsAt(row, column);
-    std::optional<Lanes> indices = resultIndices(math, gemm, *loops);
+    std::optional<Lanes> indices = resultIndices(*loops);
     Value value = indices ? elements.at(init, *indices) : nullptr;
     if (!value)
       return nullptr;
@@ -246,7 +245,6 @@ Value GemmSchedule::startOf(LaneIndex y, LaneIndex x, int64_t width) {
 // Epilogue
 //===----------------------------------------------------------------------===//
 
-/// The sums that the epilogue is at, or the one of them that is asked for.
 Value GemmSchedule::sumAt(ArrayRef<LaneIndex> loops) {
   auto isAt = [&](auto lane) {
     return llvm::all_of(llvm::zip_equal(loops, current), [&](auto pair) {
@@ -265,7 +263,7 @@ Value GemmSchedule::sumAt(ArrayRef<LaneIndex> loops) {
 }
 
 bool GemmSchedule::store(const GpuOutput &output, Value condition) {
-  std::optional<Lanes> own = resultIndices(math, gemm, current), indices;
+  std::optional<Lanes> own = resultIndices(current), indices;
   if (own)
     indices =
         forwardIndices(elements, gemm.op->getResult(0), output.value, *own);
@@ -279,6 +277,17 @@ bool GemmSchedule::store(const GpuOutput &output, Value condition) {
   return true;
 }
 
+bool GemmSchedule::storeSums(const Lanes &loops, Value inside, Value sums) {
+  current = loops;
+  currentValue = sums;
+  elements.enter();
+  bool fine = llvm::all_of(frame.outputs, [&](const GpuOutput &output) {
+    return store(output, inside);
+  });
+  elements.leave();
+  return fine;
+}
+
 bool GemmSchedule::finish(LaneIndex y, LaneIndex x, int64_t width, Value sum) {
   Extent innermost = innermostOf(gemm.x.extents);
   bool wide = width > 1 && innermost.isStatic() && innermost.size % width == 0;
@@ -289,19 +298,11 @@ bool GemmSchedule::finish(LaneIndex y, LaneIndex x, int64_t width, Value sum) {
     LaneIndex column = math.add(math.add(startX, x), math.constant(lane));
     column = within(gemm.x, tileX, column, math.lanes, inside);
     column.step = wide ? 1 : 0;
-    currentValue =
-        wide || width == 1
-            ? sum
-            : Value(vector::ExtractOp::create(builder, loc, sum, lane));
-    elements.enter();
+    Value own = wide || width == 1
+                    ? sum
+                    : Value(vector::ExtractOp::create(builder, loc, sum, lane));
     std::optional<Lanes> loops = loopsAt(row, column);
-    bool fine = loops.has_value();
-    if (fine)
-      current = *loops;
-    for (const GpuOutput &output : frame.outputs)
-      fine = fine && store(output, inside);
-    elements.leave();
-    if (!fine)
+    if (!loops || !storeSums(*loops, inside, own))
       return false;
   }
   return true;

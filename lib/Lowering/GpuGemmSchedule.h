@@ -38,6 +38,11 @@ protected:
     std::optional<int64_t> kStride;
   };
 
+  /// Of a group of lanes.
+  static int32_t bytesOf(const InputRows &input) {
+    return int32_t(*memoryBytes(input.element) * input.lanes);
+  }
+
   GemmSchedule(GpuFrame &frame, const GpuGemm &gemm, int64_t tileY,
                int64_t tileX, int64_t tileK, int64_t threads)
       : frame(frame), gemm(gemm), elements(frame.elements),
@@ -61,7 +66,10 @@ protected:
   mlir::Value loadInput(const InputRows &input, LaneIndex row, LaneIndex k,
                         bool anyRow);
 
-  /// Shared memory of `elements` elements for tiles of an input.
+  /// Shared memory of `count` elements; `name` is behind that of the kernel.
+  mlir::Value sharedArray(const llvm::Twine &name, mlir::Type element,
+                          int64_t count);
+  /// That of `elements` elements for tiles of an input.
   mlir::Value sharedMemory(const InputRows &input, int64_t elements);
   mlir::Value offset(mlir::Value pointer, mlir::Value elements,
                      mlir::Type element);
@@ -73,9 +81,9 @@ protected:
   /// that begins at `start`; `inside` as of cp.async. Nothing without code.
   mlir::Value sourceAddress(const InputRows &input, LaneIndex row, LaneIndex k,
                             LaneIndex start, bool anyRow, mlir::Value &inside);
-  /// Begins a copy of a group of lanes to shared memory; of zeros where not
+  /// Begins a copy of 4, 8 or 16 bytes to shared memory; of zeros where not
   /// `inside`.
-  void startCopy(const InputRows &input, mlir::Value to, mlir::Value from,
+  void startCopy(int32_t bytes, mlir::Value to, mlir::Value from,
                  mlir::Value inside);
   /// Waits until no more than `pending` groups of copies are on their way.
   void waitForCopies(int64_t pending);
@@ -85,6 +93,14 @@ protected:
   /// Computes the results from the `width` sums at y and x of the tile and
   /// stores them. False where there is no code for it.
   bool finish(LaneIndex y, LaneIndex x, int64_t width, mlir::Value sum);
+  /// The same for sums at a point of the loops, where `inside` holds.
+  bool storeSums(const Lanes &loops, mlir::Value inside, mlir::Value sums);
+  /// A sum that `storeSums` is at; nothing for another one.
+  mlir::Value sumAt(llvm::ArrayRef<LaneIndex> loops);
+  /// Indices of the result, whose map does not name the loops of the sum.
+  std::optional<Lanes> resultIndices(Lanes loops);
+  /// Both conditions; nothing is true.
+  mlir::Value both(mlir::Value a, mlir::Value b);
 
   /// True if neighbours along `loop` are neighbours in memory, `lanes` at a
   /// time.
@@ -95,6 +111,10 @@ protected:
   std::optional<int64_t> strideAlong(unsigned operand, const GemmDim &dim,
                                      int64_t tile);
 
+  /// A position in `dim`, within it; `inside` says whether it was, nothing if
+  /// it surely was. A `tile` of 0 may be anywhere.
+  LaneIndex within(const GemmDim &dim, int64_t tile, LaneIndex position,
+                   unsigned lanes, mlir::Value &inside);
   GpuFrame &frame;
   const GpuGemm &gemm;
   Elements &elements;
@@ -110,12 +130,8 @@ private:
   void chooseCopies(InputRows &input);
   unsigned lanesAlong(unsigned operand, const GemmDim &dim, int64_t tile,
                       mlir::Type element);
-  LaneIndex within(const GemmDim &dim, int64_t tile, LaneIndex position,
-                   unsigned lanes, mlir::Value &inside);
   std::optional<Lanes> loopsAt(LaneIndex y, LaneIndex x);
-  mlir::Value sumAt(llvm::ArrayRef<LaneIndex> loops);
   bool store(const GpuOutput &output, mlir::Value condition);
-  mlir::Value both(mlir::Value a, mlir::Value b);
 
   Lanes current;            ///< loops of the sums that the epilogue is at
   mlir::Value currentValue; ///< those sums

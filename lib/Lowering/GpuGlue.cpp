@@ -119,13 +119,10 @@ Value Elements::choose(Value condition, Type type,
   return fine ? branch.getResult(0) : nullptr;
 }
 
-bool Elements::clampToSource(tensor::PadOp pad, Lanes &source, Value &inside) {
-  auto require = [&](Value condition) {
-    inside = inside
-                 ? Value(arith::AndIOp::create(builder, loc, inside, condition))
-                 : condition;
-  };
-  SmallVector<Extent> shape = extents(pad.getSource());
+std::optional<Lanes> Elements::insidePad(tensor::PadOp pad,
+                                         ArrayRef<LaneIndex> indices,
+                                         Value &inside) {
+  Lanes source = glueSources(pad, indices)->front().indices;
   for (auto [dim, index] : llvm::enumerate(source)) {
     auto isZero = [](OpFoldResult size) { return isConstantIntValue(size, 0); };
     bool low = !isZero(pad.getMixedLowPad()[dim]),
@@ -133,8 +130,14 @@ bool Elements::clampToSource(tensor::PadOp pad, Lanes &source, Value &inside) {
     if (!low && !high)
       continue;
     if (index.step != 0)
-      return false;
-    LaneIndex end = math.of(shape[dim]), zero = math.constant(0);
+      return std::nullopt;
+    LaneIndex end = math.of(extent(pad.getSource(), dim)),
+              zero = math.constant(0);
+    auto require = [&](Value condition) {
+      inside =
+          inside ? Value(arith::AndIOp::create(builder, loc, inside, condition))
+                 : condition;
+    };
     LaneIndex clamped = index;
     if (low) {
       require(math.less(math.constant(-1), index));
@@ -146,7 +149,7 @@ bool Elements::clampToSource(tensor::PadOp pad, Lanes &source, Value &inside) {
     }
     index = clamped;
   }
-  return true;
+  return source;
 }
 
 Value Elements::computePad(tensor::PadOp pad, ArrayRef<LaneIndex> indices) {
@@ -154,23 +157,23 @@ Value Elements::computePad(tensor::PadOp pad, ArrayRef<LaneIndex> indices) {
   if (!outside)
     return fail(pad, "padding that depends on the index");
   outside = scalar(outside);
-  Lanes source = glueSources(pad, indices)->front().indices;
   Value inside;
-  if (!clampToSource(pad, source, inside))
+  std::optional<Lanes> source = insidePad(pad, indices, inside);
+  if (!source)
     return nullptr;
   if (!inside)
-    return at(pad.getSource(), source);
+    return at(pad.getSource(), *source);
+  Type type = typeOf(pad, indices);
   bool mayBeEmpty =
       llvm::any_of(extents(pad.getSource()), [](const Extent &extent) {
         return !extent.isStatic() || extent.size == 0;
       });
-  Type type = typeOf(pad, indices);
   // The clamped element exists, so it may be read and not be used.
   if (mayBeEmpty)
     return choose(
-        inside, type, [&] { return at(pad.getSource(), source); },
+        inside, type, [&] { return at(pad.getSource(), *source); },
         [&] { return outside; });
-  Value value = at(pad.getSource(), source);
+  Value value = at(pad.getSource(), *source);
   if (!value)
     return nullptr;
   if (isa<VectorType>(value.getType()))

@@ -15,7 +15,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "GpuGemm.h"
+#include "GpuAttention.h"
+#include "GpuChain.h"
 #include "LoopNest.h"
 #include "fuse/Analysis/Operators.h"
 #include "fuse/Device/Chip.h"
@@ -164,6 +165,9 @@ public:
   bool rows(std::string &why) {
     return emitRows(frame(), GpuTile::of(source), why);
   }
+  bool window(std::string &why) {
+    return emitWindow(frame(), GpuTile::of(source), why);
+  }
   bool transposed(std::string &) {
     return emitTransposed(frame(), GpuTile::of(source));
   }
@@ -174,6 +178,16 @@ public:
   bool tensorCoreGemm(std::string &) {
     std::string why;
     return emitTensorCoreGemm(frame(), GpuTile::of(source), why);
+  }
+  bool attention(std::string &why) {
+    return emitAttention(frame(), GpuTile::of(source), why);
+  }
+  bool tensorCoreAttention(std::string &) {
+    std::string why;
+    return emitTensorCoreAttention(frame(), GpuTile::of(source), why);
+  }
+  bool chain(std::string &why) {
+    return emitChain(frame(), features.shared, why);
   }
   void finish() {
     gpu::ReturnOp::create(builder, source.getLoc());
@@ -298,24 +312,34 @@ static SmallVector<Schedule> rowsOnly() { return {&KernelMaker::rows}; }
 /// The schedules for what `source` computes, the best first.
 static SmallVector<Schedule> schedulesOf(func::FuncOp source,
                                          GpuFeatures features) {
-  bool reduces = false, slides = false, multiplies = false;
+  auto kernelClass = source->getAttrOfType<StringAttr>(kKernelClassAttr);
+  if (kernelClass && kernelClass.getValue() == chainClassName())
+    return {&KernelMaker::chain};
+  bool tensorCores = features.ampere;
+  bool reduces = false, slides = false;
+  unsigned products = 0;
   source.walk([&](linalg::LinalgOp op) {
     Role role = roleOf(op);
     reduces |= role == Role::Reduction;
     slides |= role == Role::Window || role == Role::Depthwise;
-    multiplies |= isHeavy(role);
+    products += isHeavy(role);
   });
-  if (multiplies && features.ampere)
+  if (products > 1)
+    return tensorCores
+               ? SmallVector<Schedule>{&KernelMaker::tensorCoreAttention,
+                                       &KernelMaker::attention}
+               : SmallVector<Schedule>{&KernelMaker::attention};
+  if (products && tensorCores)
     return {&KernelMaker::tensorCoreGemm, &KernelMaker::gemm,
             &KernelMaker::rows};
-  if (multiplies)
+  if (products)
     return {&KernelMaker::gemm, &KernelMaker::rows};
   // A thread reads few elements of a window: a team would have nothing to do.
-  if (reduces && !slides)
+  if (slides)
+    return {&KernelMaker::window};
+  if (reduces)
     return rowsOnly();
-  if (!slides)
-    return {&KernelMaker::transposed};
-  return {};
+  return {&KernelMaker::transposed};
 }
 
 /// Deletes a kernel that was not finished, with its shared memory.
@@ -444,16 +468,16 @@ struct GpuKernelsPass : fuse::impl::GpuKernelsBase<GpuKernelsPass> {
     return makeScheduled(copy, module, {}, why);
   }
 
-  /// What no plan has chosen: that of a contraction alone, or of a part. Other
-  /// schedules have a default.
+  /// What no plan has chosen: that of a contraction or window alone, or of a
+  /// part. Other schedules have a default.
   void chooseTile(func::FuncOp source, const Device &device) {
-    bool multiplies = source
-                          .walk([](linalg::LinalgOp op) {
-                            return isHeavy(roleOf(op)) ? WalkResult::interrupt()
-                                                       : WalkResult::advance();
-                          })
-                          .wasInterrupted();
-    if (!multiplies || source->hasAttr(names::kTile))
+    auto isTiled = [](linalg::LinalgOp op) {
+      Role role = roleOf(op);
+      return isHeavy(role) || role == Role::Window || role == Role::Depthwise
+                 ? WalkResult::interrupt()
+                 : WalkResult::advance();
+    };
+    if (!source.walk(isTiled).wasInterrupted() || source->hasAttr(names::kTile))
       return;
     if (std::optional<Tile> tile = bestTileOf(source, device))
       source->setAttr(names::kTile,
@@ -477,6 +501,7 @@ struct GpuKernelsPass : fuse::impl::GpuKernelsBase<GpuKernelsPass> {
       getOperation().emitError(llvm::toString(device.takeError()));
       return signalPassFailure();
     }
+    features.shared = device->sharedPerBlock;
     for (func::FuncOp source : sources) {
       chooseTile(source, *device);
       if (failed(checkTypes(source)) || failed(simplify(source)) ||

@@ -37,8 +37,9 @@ void fuse::buildGpuFunctions(OpPassManager &pm, const GpuOptions &options) {
   pm.addPass(createGpuTarget(target));
   // Arithmetic on whole tensors becomes operators.
   pm.addNestedPass<func::FuncOp>(createConvertElementwiseToLinalgPass());
-  // There is no code for several parts in one launch.
+  // Code is made of each part; that of siblings is put together again.
   SplitKernelsOptions split;
+  split.chip = options.chip;
   split.attention = true;
   pm.addPass(createSplitKernels(split));
   WrapOpsOptions wrap;
@@ -73,6 +74,7 @@ void fuse::buildGpuLaunches(OpPassManager &pm, const GpuOptions &options) {
   kernels.numerics = options.numerics;
   kernels.allowTf32 = options.allowTf32;
   pm.addPass(createGpuKernels(kernels));
+  pm.addPass(createGpuSiblings());
   pm.addNestedPass<gpu::GPUModuleOp>(createGpuMath());
   bufferizeHost(pm);
   pm.addPass(createGpuLaunch());

@@ -72,12 +72,18 @@ bool Search::visit(Value tensor, ArrayRef<LaneIndex> indices) {
   if (!seen.insert(key).second)
     return true;
   Operation *op = tensor.getDefiningOp();
-  if (!op || isa<tensor::EmptyOp, tensor::SplatOp>(op) ||
+  if (!op || elements.held.contains(tensor) ||
+      isa<tensor::EmptyOp, tensor::SplatOp>(op) ||
       op->hasTrait<OpTrait::ConstantLike>())
     return true;
   if (auto structured = dyn_cast<linalg::LinalgOp>(op))
     return visitOperator(structured, cast<OpResult>(tensor).getResultNumber(),
                          indices);
+  if (auto pad = dyn_cast<tensor::PadOp>(op)) {
+    Value inside;
+    std::optional<Lanes> source = elements.insidePad(pad, indices, inside);
+    return source && visit(pad.getSource(), *source);
+  }
   std::optional<SmallVector<ElementSource, 2>> sources =
       elements.glueSources(op, indices);
   return sources && !elements.failedOp &&

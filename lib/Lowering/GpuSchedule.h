@@ -34,6 +34,7 @@ struct GpuFeatures {
   /// Products of f32 may be of numbers that are rounded to tf32 (sm_80 and
   /// later).
   bool tf32 = false;
+  double shared = 0; ///< bytes of shared memory of a block
 };
 
 /// A GPU kernel while it is made.
@@ -85,6 +86,14 @@ bool emitTransposed(GpuFrame &frame, const GpuTile &tile);
 /// registers. False, with the reason in `why`, if the kernel has no such rows;
 /// nothing of the kernel may be used then.
 bool emitRows(GpuFrame &frame, const GpuTile &tile, std::string &why);
+
+/// A block for a part of the results of a window, whose elements of the image
+/// it holds in shared memory. False if it does not, with the reason in `why`
+/// where that is none of the kernel's nature.
+bool emitWindow(GpuFrame &frame, const GpuTile &tile, std::string &why);
+
+/// How many tiles of `tile` there are in `all`.
+Extent tilesOf(IndexMath &math, const Extent &all, int64_t tile);
 
 /// Lanes of an access of 16 bytes of the widest argument, fewer where
 /// `innermost` is no multiple.

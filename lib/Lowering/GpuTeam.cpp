@@ -50,10 +50,9 @@ Value fuse::combineValues(OpBuilder &builder, Operation *combiner, Value a,
   return copy->getResult(0);
 }
 
-/// The value of the lane whose number differs by `distance` in its bits:
-/// shuffled as 32-bit words, as many as it has.
-static Value shuffle(OpBuilder &builder, Location loc, Value value,
-                     int64_t distance) {
+/// As 32-bit words, as many as the value has.
+Value fuse::shuffle(OpBuilder &builder, Location loc, Value value,
+                    int64_t distance) {
   Type type = value.getType(), word = builder.getI32Type();
   if (type.isIndex()) {
     Value wide =

@@ -36,6 +36,11 @@ struct GpuTeam {
                       mlir::Operation *combiner) const;
 };
 
+/// The value of the lane of the warp whose number differs by `distance` in its
+/// bits.
+mlir::Value shuffle(mlir::OpBuilder &builder, mlir::Location loc,
+                    mlir::Value value, int64_t distance);
+
 /// `combiner` on two values.
 mlir::Value combineValues(mlir::OpBuilder &builder, mlir::Operation *combiner,
                           mlir::Value a, mlir::Value b);

@@ -21,6 +21,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "GpuAccess.h"
 #include "GpuGemmSchedule.h"
 #include "GpuMma.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -176,7 +177,7 @@ bool TensorCore::copyAsync(const InputTile &tile, LaneIndex start,
       first = i ? first : from;
       firstPlace = i ? firstPlace : place;
     }
-    startCopy(tile, to, from, inside);
+    startCopy(bytesOf(tile), to, from, inside);
   }
   return true;
 }

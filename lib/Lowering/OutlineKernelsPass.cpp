@@ -19,6 +19,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "GpuMerge.h"
 #include "KernelExtents.h"
 #include "fuse/Analysis/Footprint.h"
 #include "fuse/Analysis/Operators.h"
@@ -171,6 +172,8 @@ func::FuncOp OutlineKernelsPass::createFunction(fuse::KernelOp kernel) {
   function->setAttr(fuse::kKernelClassAttr, kernel.getKernelClassAttr());
   if (kernel.getTile())
     function->setAttr(fuse::names::kTile, *kernel.getTile());
+  if (Attribute why = kernel->getAttr(fuse::kSplitAttr))
+    function->setAttr(fuse::kSplitAttr, why);
   attachCounts(function, kernel);
   function.getBody().takeBody(kernel.getBody());
   Block &block = function.getBody().front();
@@ -242,6 +245,8 @@ LogicalResult OutlineKernelsPass::replace(fuse::KernelOp kernel) {
     call = func::CallOp::create(
         builder, kernel.getLoc(), function,
         llvm::to_vector(llvm::concat<Value>(inputs, destinations)));
+  if (auto together = kernel->getAttr(fuse::kTogetherAttr); together && launch)
+    call->setAttr(fuse::kTogetherAttr, together);
   kernel->replaceAllUsesWith(call->getResults());
   kernel.erase();
   return success();

@@ -79,6 +79,21 @@ std::optional<Prediction> fuse::predictResources(Operation *function,
               : std::nullopt;
 }
 
+/// That of the kernel; of one with parts, of the part that takes most.
+static std::optional<Prediction>
+predictionOf(const KernelReport &kernel,
+             const llvm::StringMap<std::optional<Prediction>> &predictions) {
+  Prediction most;
+  for (const std::string &part : kernel.parts) {
+    std::optional<Prediction> own = predictions.lookup(part);
+    if (!own)
+      return std::nullopt;
+    most.registers = std::max(most.registers, own->registers);
+    most.shared = std::max(most.shared, own->shared);
+  }
+  return most;
+}
+
 std::optional<Tile> fuse::smallerTile(Operation *function,
                                       const Device &device) {
   Outlined outlined(function);
@@ -100,27 +115,39 @@ std::optional<Tile> fuse::bestTileOf(Operation *function,
   return cost ? std::optional(cost->tile) : std::nullopt;
 }
 
+static KernelReport reportOf(gpu::GPUFuncOp kernel) {
+  KernelReport report(kernel.getLoc());
+  report.name = kernel.getName().str();
+  auto text = [&](StringRef name) -> std::optional<std::string> {
+    auto attr = kernel->getAttrOfType<StringAttr>(name);
+    return attr ? std::optional(attr.str()) : std::nullopt;
+  };
+  report.kernelClass = text(kKernelClassAttr).value_or("");
+  report.key = text(kKernelKeyAttr).value_or("");
+  report.plain = text(kPlainAttr);
+  report.apart = text(kApartAttr);
+  if (auto attr = kernel->getAttrOfType<StringAttr>(kSplitAttr))
+    report.split = attr.str();
+  if (auto parts = kernel->getAttrOfType<ArrayAttr>(kPartsAttr))
+    for (auto part : parts.getAsRange<StringAttr>())
+      report.parts.push_back(part.str());
+  else
+    report.parts.push_back(report.name);
+  if (auto attr = kernel->getAttrOfType<IntegerAttr>(kDynamicSharedAttr))
+    report.dynamicShared = attr.getInt();
+  if (std::optional<ArrayRef<int32_t>> size = kernel.getKnownBlockSize()) {
+    report.threads = 1;
+    for (int32_t count : *size)
+      report.threads *= count;
+  }
+  return report;
+}
+
 std::vector<KernelReport> fuse::reportsOf(ModuleOp module) {
   std::vector<KernelReport> reports;
   module->walk([&](gpu::GPUFuncOp kernel) {
-    if (!kernel.isKernel())
-      return;
-    KernelReport report{
-        kernel.getName().str(), "", "", {}, kernel.getLoc(), 0, 0, {}, {}};
-    if (auto attr = kernel->getAttrOfType<StringAttr>(kKernelClassAttr))
-      report.kernelClass = attr.str();
-    if (auto attr = kernel->getAttrOfType<StringAttr>(kKernelKeyAttr))
-      report.key = attr.str();
-    if (auto attr = kernel->getAttrOfType<StringAttr>(kPlainAttr))
-      report.plain = attr.str();
-    if (auto attr = kernel->getAttrOfType<IntegerAttr>(kDynamicSharedAttr))
-      report.dynamicShared = attr.getInt();
-    if (std::optional<ArrayRef<int32_t>> size = kernel.getKnownBlockSize()) {
-      report.threads = 1;
-      for (int32_t count : *size)
-        report.threads *= count;
-    }
-    reports.push_back(std::move(report));
+    if (kernel.isKernel())
+      reports.push_back(reportOf(kernel));
   });
   return reports;
 }
@@ -169,7 +196,7 @@ fuse::reportProgram(ModuleOp module, const Device &device, StringRef chip,
   ProgramReport report;
   report.kernels = reportsOf(module);
   for (KernelReport &kernel : report.kernels)
-    kernel.predicted = predictions.lookup(kernel.name);
+    kernel.predicted = predictionOf(kernel, predictions);
   if (failed(build(buildGpuCode)))
     return failure();
   llvm::Expected<bool> isActual = addActual(module, chip, report.kernels);

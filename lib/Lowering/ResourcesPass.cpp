@@ -58,6 +58,10 @@ static void printKernel(llvm::raw_ostream &out, const KernelReport &report,
     out << llvm::format("%9.0f%%", 100 * *occupancy);
   if (report.plain)
     out << "  plain: " << *report.plain;
+  if (report.split)
+    out << "  part of a chain: " << *report.split;
+  if (report.apart)
+    out << "  apart: " << *report.apart;
   out << '\n';
 }
 

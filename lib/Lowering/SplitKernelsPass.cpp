@@ -16,13 +16,17 @@
 //           y = fuse.kernel "contraction" (d, w) { y = conv }
 //
 // For a machine on which a launch is a call, and where the caches are shared by
-// what runs one after the other.
+// what runs one after the other: a chain stays whole only where the caches
+// would not hold what is between its parts. Siblings have the same number in
+// `fuse.together`: fuse-gpu-siblings makes one launch of them.
 //
 //===----------------------------------------------------------------------===//
 
-#include "fuse/Dialect/FuseDialect.h"
+#include "GpuChain.h"
+#include "GpuMerge.h"
+#include "fuse/Device/Device.h"
 #include "fuse/Kernel/KernelClass.h"
-#include "fuse/Lowering/Passes.h"
+#include "fuse/Kernel/Softmax.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/EquivalenceClasses.h"
 
@@ -118,8 +122,10 @@ static StringRef classOf(fuse::KernelOp kernel, const Slice &slice,
     if (fuse::isHeavy(*role))
       anchor = op;
   }
-  bool single = llvm::count_if(roles, fuse::isHeavy) == 1;
-  if (anchor && (single || windows) && !stageOf(kernel, anchor, known).empty())
+  bool softmax = llvm::count_if(roles, fuse::isHeavy) == 2 &&
+                 llvm::is_contained(roles, fuse::Role::Reduction);
+  if (anchor && (windows || !softmax) &&
+      !stageOf(kernel, anchor, known).empty())
     return fuse::chainClassName();
   return fuse::classForRoles(roles).name();
 }
@@ -188,7 +194,7 @@ static SmallVector<Results> siblingsOf(fuse::KernelOp kernel) {
   return siblings;
 }
 
-static void splitSiblings(fuse::KernelOp kernel,
+static void splitSiblings(fuse::KernelOp kernel, int64_t number,
                           SmallVectorImpl<fuse::KernelOp> &parts) {
   for (const Results &results : siblingsOf(kernel)) {
     SmallVector<Value> values;
@@ -196,6 +202,7 @@ static void splitSiblings(fuse::KernelOp kernel,
       values.push_back(yieldedBy(kernel)[result]);
     IRMapping none;
     fuse::KernelOp part = extract(kernel, values, none);
+    part->setAttr(fuse::kTogetherAttr, Builder(part).getI64IntegerAttr(number));
     for (auto [result, value] : llvm::zip_equal(results, part.getOutputs()))
       kernel.getOutputs()[result].replaceAllUsesWith(value);
     parts.push_back(part);
@@ -222,21 +229,41 @@ static fuse::KernelOp cutBefore(fuse::KernelOp kernel, Operation *anchor) {
   IRMapping known;
   fuse::KernelOp front = extract(kernel, held, known);
   fuse::KernelOp rest = extract(kernel, all, known);
-  for (fuse::KernelOp part : {front, rest})
+  for (fuse::KernelOp part : {front, rest}) {
     part.removeTileAttr(); // that of the whole
+    if (Attribute why = kernel->getAttr(fuse::kSplitAttr))
+      part->setAttr(fuse::kSplitAttr, why);
+  }
   kernel->replaceAllUsesWith(rest.getOutputs());
   kernel.erase();
   return front;
 }
 
-/// Cuts in front of the last window or reduction until each has a kernel.
-static void splitChain(fuse::KernelOp kernel) {
+/// Cuts in front of the last window or reduction until each has a kernel, which
+/// says `why`, if anything.
+static void splitChain(fuse::KernelOp kernel, StringRef why) {
+  if (!why.empty())
+    kernel->setAttr(fuse::kSplitAttr,
+                    StringAttr::get(kernel.getContext(), why));
   while (kernel) {
     Operation *anchor = nullptr;
     for (Operation *op : sliceOf(kernel, SmallVector<Value>(yieldedBy(kernel))))
       anchor = sums(op) ? op : anchor;
     kernel = cutBefore(kernel, anchor);
   }
+}
+
+/// True if a block of a GPU can walk over the keys of `kernel`.
+static bool isOnline(fuse::KernelOp kernel) {
+  SmallVector<linalg::LinalgOp, 2> heavy;
+  for (Operation &op : *bodyOf(kernel))
+    if (std::optional<fuse::Role> role = roleOf(&op);
+        role && fuse::isHeavy(*role))
+      heavy.push_back(cast<linalg::LinalgOp>(op));
+  if (heavy.size() != 2)
+    return false;
+  auto form = fuse::onlineSoftmax(heavy[0], heavy[1]);
+  return form && form->hasKnownLengths();
 }
 
 /// Cuts in front of the second contraction, then in front of the softmax.
@@ -256,11 +283,80 @@ static void splitAttention(fuse::KernelOp kernel) {
              /*last=*/false));
 }
 
+/// True if an operator for which `wanted` holds reads what `op` computes.
+static bool isReadBy(fuse::KernelOp kernel, Operation *op,
+                     llvm::function_ref<bool(Operation *)> wanted) {
+  return llvm::any_of(*bodyOf(kernel), [&](Operation &reader) {
+    return wanted(&reader) && stageOf(kernel, &reader).contains(op);
+  });
+}
+
+static bool isWindow(Operation *op) {
+  std::optional<fuse::Role> role = roleOf(op);
+  return role &&
+         (*role == fuse::Role::Depthwise || *role == fuse::Role::Window);
+}
+
+/// Bytes of a tensor of static shape; nothing for others.
+static std::optional<int64_t> bytesOf(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  std::optional<int64_t> element =
+      type ? fuse::elementBytes(type.getElementType()) : std::nullopt;
+  if (!element || !type.hasStaticShape())
+    return std::nullopt;
+  return type.getNumElements() * *element;
+}
+
+/// True if a chain is faster as one loop nest on a CPU with vectors of `lanes`:
+/// each tile loads the weights again, so what the tiles save must be more; and
+/// rows that a window reads of a contraction are computed one by one, so they
+/// must fill vectors.
+static bool gainsWhole(fuse::KernelOp kernel, int64_t lanes) {
+  int64_t handed = 0, weights = 0;
+  for (Operation &op : *bodyOf(kernel)) {
+    if (!sums(&op))
+      continue;
+    std::optional<int64_t> result = bytesOf(op.getResult(0));
+    if (!result)
+      return false;
+    bool heavy = fuse::isHeavy(*roleOf(&op));
+    if (heavy) {
+      std::optional<int64_t> second = bytesOf(op.getOperand(1));
+      if (!second)
+        return false;
+      weights += *second;
+    }
+    if (isReadBy(kernel, &op, sums))
+      handed += *result;
+    auto shape = cast<ShapedType>(op.getResult(0).getType()).getShape();
+    if (heavy && !shape.empty() && shape.back() < lanes &&
+        isReadBy(kernel, &op, isWindow))
+      return false;
+  }
+  return handed > weights;
+}
+
 namespace {
 struct SplitKernelsPass : fuse::impl::SplitKernelsBase<SplitKernelsPass> {
   using SplitKernelsBase::SplitKernelsBase;
 
+  /// True if there is code for `kernel`, a chain, in one launch; else `why`
+  /// not, if that was asked.
+  bool isOneLaunch(fuse::KernelOp kernel, std::string &why) {
+    return device && fuse::scheduledChain(*bodyOf(kernel),
+                                          fuse::chainTile(kernel.getTileAttr()),
+                                          device->sharedPerBlock, why);
+  }
+
   void runOnOperation() override {
+    if (!chip.empty()) {
+      llvm::Expected<fuse::Device> loaded = fuse::loadDevice(chip);
+      if (!loaded) {
+        getOperation().emitError(llvm::toString(loaded.takeError()));
+        return signalPassFailure();
+      }
+      device = *loaded;
+    }
     SmallVector<fuse::KernelOp> siblings, chains;
     getOperation()->walk([&](fuse::KernelOp kernel) {
       if (kernel.getKernelClass() == fuse::siblingsClassName())
@@ -268,14 +364,20 @@ struct SplitKernelsPass : fuse::impl::SplitKernelsBase<SplitKernelsPass> {
       else
         chains.push_back(kernel);
     });
-    for (fuse::KernelOp kernel : siblings)
-      splitSiblings(kernel, chains);
+    for (auto [number, kernel] : llvm::enumerate(siblings))
+      splitSiblings(kernel, number, chains);
     for (fuse::KernelOp kernel : chains)
-      if (kernel.getKernelClass() == fuse::chainClassName())
-        splitChain(kernel);
-      else if (attention &&
-               kernel.getKernelClass() == fuse::attentionClassName())
+      if (kernel.getKernelClass() == fuse::chainClassName()) {
+        std::string why;
+        bool gains = wholeLanes && gainsWhole(kernel, wholeLanes);
+        if (!gains && !isOneLaunch(kernel, why))
+          splitChain(kernel, why);
+      } else if (attention &&
+                 kernel.getKernelClass() == fuse::attentionClassName() &&
+                 !isOnline(kernel))
         splitAttention(kernel);
   }
+
+  std::optional<fuse::Device> device; ///< nothing: no code for several parts
 };
 } // namespace

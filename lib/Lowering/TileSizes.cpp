@@ -99,7 +99,7 @@ void FreeLoops::visitPad(Operation *op) {
   require(pad.getSource(), dims);
 }
 
-FreeLoops::FreeLoops(linalg::LinalgOp root) {
+FreeLoops::FreeLoops(linalg::LinalgOp root, Operation *until) {
   bound.resize(root.getNumLoops());
   columns.resize(root.getNumLoops());
   for (auto [loop, kind] : llvm::enumerate(root.getIteratorTypesArray()))
@@ -116,7 +116,8 @@ FreeLoops::FreeLoops(linalg::LinalgOp root) {
   visitOperands(root, llvm::to_vector(llvm::seq<int>(0, root.getNumLoops())));
   // Consumers come before producers. What no tile can be taken of (a reshape, a
   // slice) is computed before the loops, with all that it reads.
-  for (Operation *op = root->getPrevNode(); op; op = op->getPrevNode()) {
+  Operation *op = root == until ? nullptr : root->getPrevNode();
+  for (; op && op != until; op = op->getPrevNode()) {
     if (auto structured = dyn_cast<linalg::LinalgOp>(op))
       visit(structured);
     else if (isa<tensor::PadOp>(op))

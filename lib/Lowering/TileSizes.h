@@ -25,7 +25,9 @@ constexpr int kNoLoop = -1; ///< a dimension that no loop of the root cuts
 /// one dimension of each value, the same wherever the value is read.
 class FreeLoops {
 public:
-  explicit FreeLoops(mlir::linalg::LinalgOp root);
+  /// With `until`, what that reads does not matter.
+  explicit FreeLoops(mlir::linalg::LinalgOp root,
+                     mlir::Operation *until = nullptr);
 
   bool isFree(unsigned loop) const { return !bound.test(loop); }
   /// True if a reduction reads neighbours along the loop.

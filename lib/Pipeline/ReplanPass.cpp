@@ -127,15 +127,22 @@ ReplanPass::findSpilling(const Device &device) {
       });
   if (failed(report))
     return failure();
+  // Siblings are parts of one kernel, which has one number.
+  auto numbersOf = [&](const KernelReport &kernel) {
+    llvm::MapVector<unsigned, std::optional<Tile>> numbers;
+    for (const std::string &part : kernel.parts)
+      for (unsigned number : launched[part])
+        numbers.insert({number, smaller[part]});
+    return numbers;
+  };
   SmallVector<Spilling> found;
   if (!report->isActual)
     getOperation().emitRemark("ptxas is not found: resources are estimates, "
                               "no kernel is planned again");
   for (const KernelReport &kernel : report->kernels)
     if (kernel.actual && kernel.actual->spills())
-      for (unsigned number : launched[kernel.name])
-        found.push_back(
-            {kernels[number], *kernel.actual, smaller[kernel.name]});
+      for (auto [number, tile] : numbersOf(kernel))
+        found.push_back({kernels[number], *kernel.actual, tile});
   return found;
 }
 

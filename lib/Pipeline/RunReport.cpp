@@ -97,6 +97,8 @@ static void printLaunches(raw_ostream &out, const Variant &variant) {
         << format("%6.2f", double(kernel.bytes.value_or(0)) / kMega);
     if (kernel.plain)
       out << "  plain: " << *kernel.plain;
+    if (kernel.split)
+      out << "  part of a chain: " << *kernel.split;
     out << '\n';
   }
 }

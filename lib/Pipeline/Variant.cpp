@@ -222,6 +222,8 @@ static KernelInfo infoOf(Operation *function, StringRef name) {
   info.bytes = number(kKernelBytesAttr);
   if (function->hasAttr(kPlainAttr))
     info.plain = text(kPlainAttr);
+  if (function->hasAttr(kSplitAttr))
+    info.split = text(kSplitAttr);
   return info;
 }
 

@@ -29,8 +29,9 @@ namespace fuse {
 struct KernelInfo {
   std::string name, kernelClass, key;
   std::optional<int64_t> flops, bytes;
-  unsigned launches = 0;                    ///< on the GPU
-  std::optional<std::string> plain;         ///< why it has the plain schedule
+  unsigned launches = 0;            ///< on the GPU
+  std::optional<std::string> plain; ///< why it has the plain schedule
+  std::optional<std::string> split; ///< why it is a part of a planned kernel
   std::optional<KernelResources> resources; ///< on the GPU, for the profile
   std::vector<double> seconds;              ///< per timed run
 };

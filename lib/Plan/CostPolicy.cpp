@@ -174,7 +174,7 @@ GateResult fuse::costGates(const GateInput &in, Decision &record) {
   if (!pair.kernel)
     return pair.refusal;
   if (!pair.best)
-    return noTile(pair.group, in.options.device, pair.smallest,
+    return noTile(*pair.kernel, pair.group, in.options.device, pair.smallest,
                   limitsOf(in.options));
   recordTile(*pair.kernel, *pair.best, record);
   if (in.producer().fromParameters && !in.consumer().fromParameters)

@@ -75,7 +75,8 @@ Planning Greedy::evaluate(Ops ops, Decision &refusal,
     planning.cost =
         bestTile(*planning.kernel, group, options.device, limits, smallest);
     if (!planning.cost)
-      refusal = noTile(group, options.device, smallest, limits);
+      refusal =
+          noTile(*planning.kernel, group, options.device, smallest, limits);
   }
   planning.ops = std::move(group.ops);
   return planning;

@@ -9,12 +9,12 @@
 // OLD:     st.shared.v4.b32
 // OLD-NOT: cp.async
 // EQUAL-NOT:     DIFFERENT
-// EQUAL-COUNT-7: : equal
+// EQUAL-COUNT-8: : equal
 
 #id = affine_map<(i, j) -> (i, j)>
 
-func.func @main(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>, %image: tensor<1x3x9x7xf32>, %filter: tensor<8x3x3x3xf32>, %h: tensor<32x33xf16>, %g: tensor<33x31xf16>, %long: tensor<33x34xf32>, %wide: tensor<34x64xf32>, %last: tensor<1x6x5x8xf32>, %taps: tensor<3x3x8x16xf32>)
-    -> (tensor<64x64xf32>, tensor<64x64xf32>, tensor<1x8x9x7xf32>, tensor<1x8x9x7xf32>, tensor<32x31xf16>, tensor<33x64xf32>, tensor<1x6x5x16xf32>) {
+func.func @main(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>, %image: tensor<1x3x9x7xf32>, %filter: tensor<8x3x3x3xf32>, %h: tensor<32x33xf16>, %g: tensor<33x31xf16>, %long: tensor<33x34xf32>, %wide: tensor<34x64xf32>, %last: tensor<1x6x5x8xf32>, %taps: tensor<3x3x8x16xf32>, %a1: tensor<64x64xf32>, %b1: tensor<64x64xf32>, %image1: tensor<1x3x9x7xf32>, %filter1: tensor<8x3x3x3xf32>, %heads: tensor<4x64x16xf32>, %b2: tensor<64x64xf32>)
+    -> (tensor<64x64xf32>, tensor<64x64xf32>, tensor<64x64xf32>, tensor<1x8x9x7xf32>, tensor<1x8x9x7xf32>, tensor<32x31xf16>, tensor<33x64xf32>, tensor<1x6x5x16xf32>) {
   %zero = arith.constant 0.0 : f32
   %one = arith.constant 1.0 : f32
   %e = tensor.empty() : tensor<64x64xf32>
@@ -40,8 +40,8 @@ func.func @main(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>, %image: tensor<1x3
   // CHECK-LABEL: .entry kernel_1_contraction
   // CHECK-DAG:     cp.async.cg.shared.global {{.*}}, 16;
   // CHECK-DAG:     st.shared.v4.b32
-  %negated = linalg.negf ins(%a : tensor<64x64xf32>) outs(%e : tensor<64x64xf32>) -> tensor<64x64xf32>
-  %computed = linalg.matmul ins(%negated, %b : tensor<64x64xf32>, tensor<64x64xf32>) outs(%f : tensor<64x64xf32>) -> tensor<64x64xf32>
+  %negated = linalg.negf ins(%a1 : tensor<64x64xf32>) outs(%e : tensor<64x64xf32>) -> tensor<64x64xf32>
+  %computed = linalg.matmul ins(%negated, %b1 : tensor<64x64xf32>, tensor<64x64xf32>) outs(%f : tensor<64x64xf32>) -> tensor<64x64xf32>
 
   // Padding with zeros: the copy fills them in.
   // CHECK-LABEL: .entry kernel_2_contraction
@@ -59,11 +59,11 @@ func.func @main(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>, %image: tensor<1x3
   // With something else: through registers.
   // CHECK-LABEL: .entry kernel_3_contraction
   // CHECK:         st.shared.b32
-  %ones = tensor.pad %image low[0, 0, 1, 1] high[0, 0, 1, 1] {
+  %ones = tensor.pad %image1 low[0, 0, 1, 1] high[0, 0, 1, 1] {
   ^bb0(%i: index, %j: index, %k: index, %l: index):
     tensor.yield %one : f32
   } : tensor<1x3x9x7xf32> to tensor<1x3x11x9xf32>
-  %other = linalg.conv_2d_nchw_fchw ins(%ones, %filter : tensor<1x3x11x9xf32>, tensor<8x3x3x3xf32>) outs(%s : tensor<1x8x9x7xf32>) -> tensor<1x8x9x7xf32>
+  %other = linalg.conv_2d_nchw_fchw ins(%ones, %filter1 : tensor<1x3x11x9xf32>, tensor<8x3x3x3xf32>) outs(%s : tensor<1x8x9x7xf32>) -> tensor<1x8x9x7xf32>
 
   // Elements of 2 bytes that are not neighbours.
   // CHECK-LABEL: .entry kernel_4_contraction
@@ -94,5 +94,10 @@ func.func @main(%a: tensor<64x64xf32>, %b: tensor<64x64xf32>, %image: tensor<1x3
   %w = tensor.empty() : tensor<1x6x5x16xf32>
   %y = linalg.fill ins(%zero : f32) outs(%w : tensor<1x6x5x16xf32>) -> tensor<1x6x5x16xf32>
   %channels = linalg.conv_2d_nhwc_hwcf ins(%border, %taps : tensor<1x8x7x8xf32>, tensor<3x3x8x16xf32>) outs(%y : tensor<1x6x5x16xf32>) -> tensor<1x6x5x16xf32>
-  return %plain, %computed, %padded, %other, %half, %odd, %channels : tensor<64x64xf32>, tensor<64x64xf32>, tensor<1x8x9x7xf32>, tensor<1x8x9x7xf32>, tensor<32x31xf16>, tensor<33x64xf32>, tensor<1x6x5x16xf32>
+  // The sum goes from head to head: not all of its elements are as far apart as the first ones.
+  %he = tensor.empty() : tensor<64x4x16xf32>
+  %turned = linalg.transpose ins(%heads : tensor<4x64x16xf32>) outs(%he : tensor<64x4x16xf32>) permutation = [1, 0, 2]
+  %joined = tensor.collapse_shape %turned [[0], [1, 2]] : tensor<64x4x16xf32> into tensor<64x64xf32>
+  %projected = linalg.matmul ins(%joined, %b2 : tensor<64x64xf32>, tensor<64x64xf32>) outs(%f : tensor<64x64xf32>) -> tensor<64x64xf32>
+  return %plain, %projected, %computed, %padded, %other, %half, %odd, %channels : tensor<64x64xf32>, tensor<64x64xf32>, tensor<64x64xf32>, tensor<1x8x9x7xf32>, tensor<1x8x9x7xf32>, tensor<32x31xf16>, tensor<33x64xf32>, tensor<1x6x5x16xf32>
 }

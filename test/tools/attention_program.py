@@ -5,7 +5,7 @@
 Usage: attention_program.py BATCH HEADS ROWS LENGTH DEPTH TYPE MASK > program.mlir
 
 `@main(q, k, v[, mask])` on tensors [BATCH, HEADS, ROWS or LENGTH, DEPTH]. TYPE is
-f32 or f16, and sums are f32; MASK is none, causal (a comparison of indices), additive (a tensor
+f32 or f16, and sums are f32; MASK is none, causal (a comparison of indices), late (the opposite of it), additive (a tensor
 [ROWS, LENGTH]), padding (a tensor [BATCH, LENGTH]), or wide (a tensor with a
 dimension of its own, which no attention kernel holds).
 """
@@ -72,10 +72,10 @@ def sum_with_mask(s: Shape) -> str:
 def masked(s: Shape, scores: str) -> tuple[str, str]:
     """The operator that masks %scaled; its text and its result."""
     every = "(b, h, m, n) -> (b, h, m, n)"
-    if s.mask == "causal":
+    if s.mask in ("causal", "late"):
         body = (
             "    %i = linalg.index 2 : index\n    %j = linalg.index 3 : index\n"
-            "    %seen = arith.cmpi sle, %j, %i : index\n"
+            f"    %seen = arith.cmpi {'sle' if s.mask == 'causal' else 'sge'}, %j, %i : index\n"
             "    %r = arith.select %seen, %a0, %low : f32\n    linalg.yield %r : f32\n"
         )
         return generic("%masked", [every, every], "pppp", [("%scaled", scores)], ("%s0", scores), body), "%masked"

@@ -4,10 +4,12 @@
 """Run the exports of benchmarks/models with fuse-run and compare with the unfused program.
 
 Usage: run_models.py --target=TARGET [--models=NAME,NAME | --large] [--numerics=NUMERICS]
-                     [--fuse-run=TOOL] [--jobs=N]
+                     [--objective=time|bytes] [--fuse-run=TOOL] [--fuse-opt=TOOL]
+                     [--jobs=N]
 
-Every argument but the first is a parameter. The three networks of the size of ResNet
-run with --large alone; default are all others.
+Every argument but the first is a parameter. With an objective, fuse-opt plans for it, for the device behind the
+target's colon if there is one, and fuse-run runs what it planned. The three networks of the size of ResNet run
+with --large alone; default are all others.
 Exit status: 0 if all values are right, 1 if not, 2 for misuse.
 """
 
@@ -16,6 +18,7 @@ from __future__ import annotations
 import argparse
 import subprocess
 import sys
+import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -24,8 +27,24 @@ SUFFIX = ".linalg.mlir"
 LARGE = ("resnet18", "mobilenetv2", "resnet50")
 
 
+def plan(options: argparse.Namespace, path: Path, scratch: str) -> Path:
+    """The program as it is planned for the objective."""
+    planned = Path(scratch) / path.name
+    device = options.target.partition(":")[2] or options.target
+    passes = ["--fuse-mark-params=args=1-", f"--fuse-boundary=target={device}", "--fuse-conv-bn"]
+    passes.append(f"--fuse-greedy=objective={options.objective}")
+    subprocess.run([options.fuse_opt, str(path), *passes, "-o", str(planned)], check=True)
+    return planned
+
+
 def check(options: argparse.Namespace, path: Path) -> str:
     """What fuse-run says of each result; begins with WRONG if one is not equal."""
+    with tempfile.TemporaryDirectory(prefix="fuse-models-") as scratch:
+        return run(options, plan(options, path, scratch) if options.objective else path)
+
+
+def run(options: argparse.Namespace, path: Path) -> str:
+    """What fuse-run says of the results of the program in `path`."""
     command = [
         options.fuse_run,
         str(path),
@@ -50,7 +69,9 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--models", default="")
     parser.add_argument("--large", action="store_true")
     parser.add_argument("--numerics", default="strict")
+    parser.add_argument("--objective", choices=("time", "bytes"))
     parser.add_argument("--fuse-run", default="fuse-run")
+    parser.add_argument("--fuse-opt", default="fuse-opt")
     parser.add_argument("--jobs", type=int, default=2)
     options = parser.parse_args(arguments)
     known = {path.name.removesuffix(SUFFIX): path for path in sorted(MODELS.glob(f"*{SUFFIX}"))}

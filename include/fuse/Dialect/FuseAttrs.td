@@ -178,7 +178,7 @@ def Fuse_TargetAttr : Fuse_Attr<"Target", "target"> {
 def Fuse_TileAttr : Fuse_Attr<"Tile", "tile"> {
   let summary = "how a kernel's work is cut into blocks";
   let description = [{
-    Sizes of a block in the kernel class's own dimensions (contraction and chain: m, n, k; attention: rows, length of a row, k;
+    Sizes of a block in the kernel class's own dimensions (contraction and chain: m, n, k; attention: rows, keys;
     row: rows, length, storage; window: image; pointwise: elements; siblings: those of the class of each) and threads per block.
 
     Example: `#fuse.tile<sizes = [128, 128, 8], threads = 256>`

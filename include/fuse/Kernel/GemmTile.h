@@ -19,6 +19,10 @@
 
 namespace fuse {
 
+/// Bytes of shared memory that a kernel may have without asking for more when
+/// it is launched ("CUDA C++ Programming Guide", Shared Memory).
+constexpr int64_t kStaticShared = 48 * 1024;
+
 /// Tiles of each input that a tensor core kernel has in flight and in use.
 constexpr int64_t kTensorCoreStages = 3;
 

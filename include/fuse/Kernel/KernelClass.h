@@ -68,6 +68,12 @@ public:
   virtual llvm::SmallVector<double, 2> rowsOf(const Group &group) const = 0;
   /// A refusal with its reason; nothing if the class holds the group.
   virtual std::optional<Decision> match(const Group &group) const = 0;
+  /// Why there is no code for a group that matches on `device`; nothing if
+  /// there is.
+  virtual std::optional<Decision> refusedOn(const Group &,
+                                            const Device &) const {
+    return std::nullopt;
+  }
   /// All tiles, larger first. Never empty for a group that matches.
   virtual llvm::SmallVector<Tile> tiles(const Group &group,
                                         const Device &device) const = 0;
@@ -109,12 +115,13 @@ constexpr double kMostParameters = 4096;
 /// dynamic extent. 0 on a CPU, whose calls have no limit.
 double parameterBytes(const Group &group, const Device &device);
 
-/// Why a group whose smallest tile costs `smallest` is no kernel.
-Decision noTile(const Group &group, const Device &device,
-                const TileCost &smallest, const Limits &limits);
+/// Why a group is no kernel, whose smallest tile costs `smallest`.
+Decision noTile(const KernelClass &kernel, const Group &group,
+                const Device &device, const TileCost &smallest,
+                const Limits &limits);
 
-/// The tile of least time that fits `limits`; nothing if none fits, and
-/// `smallest` is the cost of the last one tried.
+/// The tile of least time that fits `limits`; nothing if none fits or there is
+/// no code for the device, and `smallest` is the cost of the last one tried.
 std::optional<TileCost> bestTile(const KernelClass &kernel, const Group &group,
                                  const Device &device, const Limits &limits,
                                  TileCost &smallest);

@@ -43,6 +43,8 @@ constexpr llvm::StringLiteral kGridAttr = "fuse.grid";
 constexpr llvm::StringLiteral kDynamicSharedAttr = "fuse.dynamic_shared";
 /// On a gpu.func: why it is the plain form of its kernel, as text.
 constexpr llvm::StringLiteral kPlainAttr = "fuse.plain";
+/// On a kernel that is a part of one of the plan: why it is not one launch.
+constexpr llvm::StringLiteral kSplitAttr = "fuse.split";
 /// On an operator: its sums carry along what each addition loses.
 constexpr llvm::StringLiteral kCompensatedAttr = "fuse.compensated";
 /// On the module: the kernels by the number that the hooks get.

@@ -33,12 +33,19 @@ def SplitKernels : Pass<"fuse-split-kernels", "::mlir::ModuleOp"> {
   let description = [{
     A kernel of class `siblings` becomes one kernel for each of them, of the class that holds it alone, and one of class `chain`
     a kernel for the window or pooling and one for the contraction behind it. For a CPU, where a launch is a call and what one part
-    leaves in the cache the next one finds there. With `attention`, one of class `attention` becomes its first contraction, the
-    softmax and its second contraction.
+    leaves in the cache the next one finds there. Siblings get the same number in `fuse.together`, so that a GPU launches them as
+    one. With `attention`, one of class `attention` that a GPU's block cannot hold
+    (between its contractions is no softmax in f32, or the length of a query or a value is not known) becomes its first contraction,
+    what is between, and its second contraction. With `chip`, a chain stays whole where there is code for it in one launch on that
+    chip; the parts of others say why not (`fuse.split`). With `whole-lanes`, for a CPU, a chain of static shape stays whole if what its
+    loop nests hand on takes more bytes than its weights, which a tile loads again, and if no window reads rows of a contraction with
+    fewer elements: such rows are computed one by one.
   }];
   let dependentDialects = ["::fuse::FuseDialect"];
   let options = [
-    Option<"attention", "attention", "bool", "false", "also attention">,
+    Option<"attention", "attention", "bool", "false", "also attention that has no GPU code in one launch">,
+    Option<"chip", "chip", "std::string", "\"\"", "sm_80 and so on: keep the chains that are one launch there">,
+    Option<"wholeLanes", "whole-lanes", "unsigned", "0", "lanes of a vector; chains that gain by it stay whole (0: none does)">,
   ];
 }
 
@@ -102,9 +109,15 @@ def CpuTile : Pass<"fuse-cpu-tile", "::mlir::func::FuncOp"> {
   let summary = "cut an outlined kernel into tiles that stay in the cache";
   let description = [{
     In functions with the attribute `fuse.kernel`: tiles the last operator over its outer parallel loops and computes what it
-    reads tile by tile with it, so that intermediates are as large as a tile.
+    reads tile by tile with it, so that intermediates are as large as a tile. A chain is cut into as many rows as fit the cache with
+    some channels of what is in front of its last contraction, which are computed one after the other and summed.
   }];
-  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect"];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::scf::SCFDialect",
+                           "::mlir::tensor::TensorDialect"];
+  let options = [
+    Option<"cacheBytes", "cache-bytes", "uint64_t", "1310720", "bytes of a core's cache, for chains (default: of x86-avx512)">,
+    Option<"threads", "threads", "unsigned", "1", "threads that share a chain's tiles">,
+  ];
 }
 
 def CpuBuffers : Pass<"fuse-cpu-buffers", "::mlir::func::FuncOp"> {
@@ -189,10 +202,10 @@ def GpuKernels : Pass<"fuse-gpu-kernels", "::mlir::ModuleOp"> {
     argument: of a tensor a pointer to its elements in row-major order and an i64 for each dynamic extent, else the value. Its
     attribute `fuse.grid` maps the dynamic extents of all arguments to the blocks of a launch. Pointwise kernels stride over
     groups of lanes, reductions along rows are done by a warp or a block in registers, contractions and convolutions as matrix
-    products in tiles, of 16-bit floats on tensor cores; any other kernel has a thread for each few elements of its results, and
-    `fuse.plain` says why. With `numerics=relaxed`, f64 values between f32 values of a row kernel are computed in f32. With
-    `allow-tf32`, contractions and convolutions of f32 round their factors to the 10 bits of tf32's mantissa, from sm_80 on, where the
-    tile can be shared by warps; sums stay f32.
+    products in tiles, of 16-bit floats on tensor cores; windows read a part of the image from shared memory; any other kernel has a
+    thread for each few elements of its results, and `fuse.plain` says why. With `numerics=relaxed`, f64 values between f32 values of a
+    row kernel are computed in f32. With `allow-tf32`, contractions and convolutions of f32 round their factors to the 10 bits of
+    tf32's mantissa, from sm_80 on, where the tile can be shared by warps; sums stay f32.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::DLTIDialect", "::mlir::gpu::GPUDialect", "::mlir::LLVM::LLVMDialect",
                            "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
@@ -201,6 +214,18 @@ def GpuKernels : Pass<"fuse-gpu-kernels", "::mlir::ModuleOp"> {
     Option<"numerics", "numerics", "std::string", "\"strict\"", "strict: every type stays; relaxed: f64 islands of row kernels in f32">,
     Option<"allowTf32", "allow-tf32", "bool", "false", "factors of f32 products may be rounded to tf32">,
   ];
+}
+
+def GpuSiblings : Pass<"fuse-gpu-siblings", "::mlir::ModuleOp"> {
+  let summary = "launch siblings as one GPU kernel";
+  let description = [{
+    Launches that `fuse-split-kernels` made of one kernel of class `siblings`, and numbered by `fuse.together`, become one. Its
+    blocks are those of the first sibling, then those of the next; each range has the code of its own schedule, equal kernels
+    share theirs. Shared memory is that of the sibling that takes most. Kernels that cannot share a launch, such as those with
+    different numbers of threads, stay, and `fuse.apart` says why.
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect", "::mlir::gpu::GPUDialect",
+                           "::mlir::LLVM::LLVMDialect", "::mlir::scf::SCFDialect"];
 }
 
 def GpuMath : Pass<"fuse-gpu-math"> {

@@ -26,6 +26,11 @@ class OpPassManager;
 
 namespace fuse {
 
+/// On a gpu.func of siblings: the names of the kernels that it is made of. On
+/// one that shares no launch with its siblings: why, as text.
+constexpr llvm::StringLiteral kPartsAttr = "fuse.parts";
+constexpr llvm::StringLiteral kApartAttr = "fuse.apart";
+
 struct Tile;
 
 /// What a kernel takes, as `ptxas -v` prints it.
@@ -47,8 +52,14 @@ struct Prediction {
 
 /// A kernel of a lowered program.
 struct KernelReport {
+  explicit KernelReport(mlir::Location loc) : loc(loc) {}
+
   std::string name, kernelClass, key;
+  std::vector<std::string> parts;   ///< outlined kernels that it is made of
   std::optional<std::string> plain; ///< why it has the plain schedule
+  std::optional<std::string> apart; ///< why it is not with its siblings
+  /// Why it is a part of a kernel of the plan, if it is.
+  std::optional<std::string> split;
   mlir::Location loc;
   int64_t threads = 0;       ///< per block
   int64_t dynamicShared = 0; ///< bytes
