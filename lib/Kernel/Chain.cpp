@@ -155,10 +155,18 @@ static bool feedsRows(const Group &group, unsigned anchor, unsigned stage) {
 static std::optional<Decision> checkStages(const Group &group,
                                            unsigned anchor) {
   SmallVector<unsigned> stages = stagesOf(group);
-  if (!feedsRows(group, anchor, stages.back()))
+  bool feeds = feedsRows(group, anchor, stages.back());
+  if (stages.size() == 1 && isHeavy(group.node(stages.front()).role)) {
+    if (feeds && keepsRows(group, stages.front(), anchor))
+      return std::nullopt;
+    return Decision::keep(Reason::TwoHeavy,
+                          "whole rows of the first contraction as the rows "
+                          "that the second sums along");
+  }
+  if (!feeds)
     return Decision::keep(Reason::NoChain,
-                          "a window, pooling or contraction that gives the "
-                          "rows of the next contraction, not its weights");
+                          "a window or pooling that gives the rows of the "
+                          "contraction, not its weights");
   if (stages.size() == 1) {
     Gemm gemm = gemmOf(group.graph.op(anchor));
     Role role = group.node(stages.front()).role;
@@ -166,11 +174,7 @@ static std::optional<Decision> checkStages(const Group &group,
     bool pools =
         role == Role::Reduction &&
         group.node(stages.front()).parallel == gemm.batch * gemm.m * gemm.k;
-    if (isHeavy(role) && !keepsRows(group, stages.front(), anchor))
-      return Decision::keep(Reason::NoChain,
-                            "whole rows of the first contraction as the rows "
-                            "that the second sums along");
-    if (isHeavy(role) || pools || isWindow(role))
+    if (pools || isWindow(role))
       return std::nullopt;
     return Decision::keep(
         Reason::NoChain,

@@ -33,7 +33,7 @@ func.func @pool(%x: tensor<64x7x7xf32>, %w: tensor<64x100xf32>) -> tensor<1x100x
 // Means that are the weights: each block would need those of all its columns.
 // CHECK: function @weights
 // CHECK: keep {{ *}}profile: no kernel class chains these loop nests
-// CHECK-NEXT: flips with: a window, pooling or contraction that gives the rows of the next contraction, not its weights
+// CHECK-NEXT: flips with: a window or pooling that gives the rows of the contraction, not its weights
 func.func @weights(%x: tensor<64x64x7xf32>, %w: tensor<64x64xf32>) -> tensor<64x64xf32> {
   %z = arith.constant 0.0 : f32
   %p0 = tensor.empty() : tensor<64x64xf32>

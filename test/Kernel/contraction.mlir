@@ -61,7 +61,7 @@ func.func @prologue_read(%x: tensor<512x256xf32>, %w: tensor<256x128xf32>) -> (t
 // CHECK: kernel 0 contraction (planned): matmul
 // CHECK: kernel 1 row (planned): reduce(addf)
 // CHECK-LABEL: function @two:
-// CHECK: plan: joined kernel would take {{.*}} us longer
+// CHECK: plan: joined kernel would take {{[0-9.]+}} us longer
 // CHECK: kernel 0 contraction (planned): matmul, generic(maximumf)
 // CHECK: kernel 1 contraction (planned): matmul
 func.func @reduced(%x: tensor<512x256xf32>, %w: tensor<256x512xf32>) -> tensor<512xf32> {

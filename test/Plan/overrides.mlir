@@ -45,14 +45,14 @@ func.func @part(%x: tensor<8xf32>) -> tensor<16xf32> {
 
 // "always" overrides profile, resource and profit, and the table says what it overrode ...
 // CHECK-LABEL: function @always
-// CHECK: #0 matmul -> #1 matmul:0 {{ *}}fuse {{ *}}override: fused by hint
+// CHECK: #0 matmul -> #1 matmul:1 {{ *}}fuse {{ *}}override: fused by hint
 // CHECK-NEXT: flips with: without the override: profile: two heavy loop nests in one kernel
 func.func @always(%a: tensor<16x16xf32>) -> tensor<16x16xf32> {
   %z = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<16x16xf32>
   %f = linalg.fill ins(%z : f32) outs(%e : tensor<16x16xf32>) -> tensor<16x16xf32>
   %m = linalg.matmul ins(%a, %a : tensor<16x16xf32>, tensor<16x16xf32>) outs(%f : tensor<16x16xf32>) -> tensor<16x16xf32>
-  %q = linalg.matmul {fuse.hint = "always"} ins(%m, %a : tensor<16x16xf32>, tensor<16x16xf32>) outs(%f : tensor<16x16xf32>) -> tensor<16x16xf32>
+  %q = linalg.matmul {fuse.hint = "always"} ins(%a, %m : tensor<16x16xf32>, tensor<16x16xf32>) outs(%f : tensor<16x16xf32>) -> tensor<16x16xf32>
   return %q : tensor<16x16xf32>
 }
 

@@ -108,6 +108,6 @@ func.func @no_class(%x: tensor<64x64xf32>) -> tensor<64x64xf32> {
   %f = linalg.fill ins(%z : f32) outs(%e : tensor<64x64xf32>) -> tensor<64x64xf32>
   // expected-error @below {{group 0 cannot become a kernel: no kernel class holds it: profile: two heavy loop nests in one kernel}}
   %a = linalg.matmul {fuse.group = #fuse.group<id = 0, kernel = "contraction">} ins(%x, %x : tensor<64x64xf32>, tensor<64x64xf32>) outs(%f : tensor<64x64xf32>) -> tensor<64x64xf32>
-  %b = linalg.matmul {fuse.group = #fuse.group<id = 0, kernel = "contraction">} ins(%a, %x : tensor<64x64xf32>, tensor<64x64xf32>) outs(%f : tensor<64x64xf32>) -> tensor<64x64xf32>
+  %b = linalg.matmul {fuse.group = #fuse.group<id = 0, kernel = "contraction">} ins(%x, %a : tensor<64x64xf32>, tensor<64x64xf32>) outs(%f : tensor<64x64xf32>) -> tensor<64x64xf32>
   return %b : tensor<64x64xf32>
 }
