@@ -49,16 +49,28 @@ static std::pair<const Value *, uint64_t> split(const Value *pointer,
   return {base, offset.getZExtValue()};
 }
 
+/// Whether `value` is the thread's table of shared variables: read from its
+/// state, also on several ways that meet.
+static bool isTable(const Value *value, const Value *thread,
+                    const DataLayout &dl,
+                    SmallPtrSetImpl<const Value *> &seen) {
+  if (!seen.insert(value).second)
+    return true;
+  if (auto *load = dyn_cast<LoadInst>(value))
+    return split(load->getPointerOperand(), dl) ==
+           std::make_pair(thread, uint64_t(offsetof(ThreadState, sharedTable)));
+  auto *phi = dyn_cast<PHINode>(value);
+  return phi && all_of(phi->incoming_values(), [&](const Use &incoming) {
+           return isTable(incoming, thread, dl, seen);
+         });
+}
+
 /// Whether a load reads the thread's state or its table of shared variables.
 static bool isOfThread(const LoadInst &load, const DataLayout &dl) {
   const Value *thread = load.getFunction()->getArg(0);
   const Value *base = split(load.getPointerOperand(), dl).first;
-  if (base == thread)
-    return true;
-  auto *table = dyn_cast<LoadInst>(base);
-  return table && split(table->getPointerOperand(), dl) ==
-                      std::make_pair(
-                          thread, uint64_t(offsetof(ThreadState, sharedTable)));
+  SmallPtrSet<const Value *, 4> seen;
+  return base == thread || isTable(base, thread, dl, seen);
 }
 
 static std::optional<Place> placeOf(Instruction &inst, const DataLayout &dl) {

@@ -328,6 +328,10 @@ private:
                                            4 * (group.channels + group.pixels));
       }
       operands += 8; // where the thread is in the box, and in the image
+      // Many sums have as many columns, whose weights are on the way.
+      operands = std::max(operands, 0.6 * sums);
+      if (sums > kChainSums)
+        operands = device.registersPerThread;
     }
     cost.registers = addressRegisters(device) + std::max(sums + operands, body);
     cost.shared = block.bytes(parts.ops);

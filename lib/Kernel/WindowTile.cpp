@@ -31,7 +31,9 @@ SmallVector<int64_t, 4> WindowTile::held() const {
   return extents;
 }
 
-int64_t WindowTile::bytes() const { return productOf(held()) * elementBytes; }
+int64_t WindowTile::bytes() const {
+  return llvm::alignTo(productOf(held()) * elementBytes, 16);
+}
 
 int64_t WindowTile::strips() const { return productOf(results) / strip; }
 

@@ -122,6 +122,16 @@ fuse::loadsOf(Elements &elements, Value tensor, ArrayRef<LaneIndex> indices) {
   return loads;
 }
 
+bool fuse::areAligned(Elements &elements, Value tensor,
+                      ArrayRef<LaneIndex> indices) {
+  auto loads = loadsOf(elements, tensor, indices);
+  return loads && llvm::all_of(*loads, [&](const ElementSource &load) {
+           std::optional<LaneIndex> number = elements.math.linearize(
+               load.indices, elements.extents(load.tensor));
+           return number && number->multiple % elements.math.lanes == 0;
+         });
+}
+
 std::optional<SmallVector<int64_t>>
 fuse::loadSteps(Elements &elements, Value tensor, ArrayRef<LaneIndex> indices) {
   auto loads = loadsOf(elements, tensor, indices);

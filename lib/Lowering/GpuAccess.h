@@ -58,6 +58,11 @@ std::optional<Lanes> indicesBehind(Elements &elements, mlir::Value tensor,
 /// with zeros: no code is needed for them.
 bool isMoved(mlir::Value value, bool &padded);
 
+/// True if each access that `tensor` at `indices` leads to is aligned to all of
+/// its lanes.
+bool areAligned(Elements &elements, mlir::Value tensor,
+                llvm::ArrayRef<LaneIndex> indices);
+
 /// Where the element at `indices` of `from` is in `to`, which is computed from
 /// it element by element. Nothing where it is not, or where lanes would part.
 std::optional<Lanes> forwardIndices(Elements &elements, mlir::Value from,

@@ -237,7 +237,7 @@ LaneIndex AttentionSchedule::keyAt(LaneIndex position, Value &inside) {
 //===----------------------------------------------------------------------===//
 
 /// True if `lanes` neighbours of a line, or of one column, are neighbours in
-/// memory.
+/// memory; those of a line as aligned as they are long.
 bool AttentionSchedule::areNeighbours(const Panel &panel, unsigned lanes,
                                       bool acrossLines) {
   GpuScratch scratch(frame);
@@ -252,7 +252,9 @@ bool AttentionSchedule::areNeighbours(const Panel &panel, unsigned lanes,
              : std::nullopt;
   return steps && llvm::is_contained(*steps, 1) &&
          llvm::all_of(*steps,
-                      [](int64_t step) { return step == 0 || step == 1; });
+                      [](int64_t step) { return step == 0 || step == 1; }) &&
+         (acrossLines ||
+          areAligned(scratch.elements, source->tensor, source->indices));
 }
 
 AttentionSchedule::Panel AttentionSchedule::panelOf(Input input,

@@ -128,14 +128,14 @@ static std::optional<std::string> checkSizes(const ChainOps &ops) {
 /// Nothing if a block of `tile` can be code.
 static std::optional<std::string>
 checkTile(const ChainOps &ops, const GpuTile &tile, double shared) {
-  constexpr int64_t longest = 4096, sums = 128; // along a side, of a thread
+  constexpr int64_t longest = 4096; // along a side
   if (tile.threads < 32 || !llvm::isPowerOf2_64(tile.threads))
     return "a number of threads that is no power of two";
   for (int64_t size : tile.sizes)
     if (size < 1 || size > longest)
       return "a tile of no or of very many elements";
   ChainTile block(ops, tile.sizes, tile.threads);
-  if (block.split.perM * block.split.perN > sums)
+  if (block.split.perM * block.split.perN > kChainSums)
     return "more sums than a thread has registers for";
   int64_t bytes = block.bytes(ops);
   if (double(bytes) > shared)

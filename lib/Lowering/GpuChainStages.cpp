@@ -157,7 +157,7 @@ Value ChainSchedule::sumOf(linalg::LinalgOp op, ArrayRef<LaneIndex> loops) {
 /// The sums of one operator at several points, in one loop. Nothing where there
 /// is no code for it.
 SmallVector<Value> ChainSchedule::reduce(ArrayRef<RowReduction> needed) {
-  constexpr int64_t unrolled = 16; // products
+  constexpr int64_t unrolled = 18; // products: 3 x 3 of 2 pixels
   linalg::LinalgOp op = needed.front().op;
   OpOperand *init = op.getDpsInitOperand(needed.front().result);
   SmallVector<unsigned> dims;
@@ -312,7 +312,10 @@ bool ChainSchedule::fillGroup(const Box &box, const ChainGroup &group,
 bool ChainSchedule::fill(const Box &box, bool isContraction) {
   int64_t channels = box.sizes[box.order[0]],
           pixels = ChainTile::product(box.sizes) / channels;
-  ChainGroup group{1, 1};
+  // Pixels of a window share its weights.
+  ChainGroup group{1, 2};
+  if (channels * pixels < threads * group.pixels)
+    group.pixels = 1;
   if (isContraction)
     group = ChainGroup::of(channels, pixels, threads);
   int64_t lines = llvm::divideCeil(channels, group.channels),

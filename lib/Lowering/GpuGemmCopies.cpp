@@ -32,7 +32,8 @@ void GemmSchedule::chooseCopies(InputRows &input) {
   int64_t bytes = bytesOf(input);
   input.async =
       frame.features.ampere && llvm::is_contained(sizes, bytes) &&
-      isMoved(gemm.op.getDpsInputOperand(input.operand)->get(), padded);
+      isMoved(gemm.op.getDpsInputOperand(input.operand)->get(), padded) &&
+      isAligned(input);
   if (input.async && !padded)
     input.kStride = strideAlong(input.operand, gemm.k, tileK);
 }

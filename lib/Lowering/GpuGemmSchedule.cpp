@@ -57,11 +57,11 @@ Extent GemmSchedule::rounds() {
 // Inputs
 //===----------------------------------------------------------------------===//
 
-/// Steps of the loads of an input whose lanes are neighbours along `loop`.
-static std::optional<SmallVector<int64_t>>
-stepsAlong(GpuFrame &frame, const GpuGemm &gemm, unsigned operand,
-           unsigned loop, unsigned lanes) {
-  GpuScratch scratch(frame);
+/// The element of an input whose lanes are neighbours along `loop`.
+static std::optional<ElementSource> lanesAt(GpuScratch &scratch,
+                                            const GpuGemm &gemm,
+                                            unsigned operand, unsigned loop,
+                                            unsigned lanes) {
   scratch.elements.math.lanes = lanes;
   Lanes loops;
   for (unsigned i = 0; i < gemm.op.getNumLoops(); ++i)
@@ -69,10 +69,27 @@ stepsAlong(GpuFrame &frame, const GpuGemm &gemm, unsigned operand,
   loops[loop].step = 1;
   loops[loop].multiple = lanes;
   auto sources = scratch.elements.operandsAt(gemm.op, loops);
-  if (!sources)
+  return sources ? (*sources)[operand] : std::nullopt;
+}
+
+/// Steps of the loads of such an input.
+static std::optional<SmallVector<int64_t>>
+stepsAlong(GpuFrame &frame, const GpuGemm &gemm, unsigned operand,
+           unsigned loop, unsigned lanes) {
+  GpuScratch scratch(frame);
+  auto source = lanesAt(scratch, gemm, operand, loop, lanes);
+  if (!source)
     return std::nullopt;
-  const ElementSource &source = *(*sources)[operand];
-  return loadSteps(scratch.elements, source.tensor, source.indices);
+  return loadSteps(scratch.elements, source->tensor, source->indices);
+}
+
+bool GemmSchedule::isAligned(const InputRows &input) {
+  GpuScratch scratch(frame);
+  auto source =
+      lanesAt(scratch, gemm, input.operand,
+              fastestLoop(input.alongK ? gemm.k : *input.dim), input.lanes);
+  return source &&
+         areAligned(scratch.elements, source->tensor, source->indices);
 }
 
 bool GemmSchedule::isContiguous(unsigned operand, unsigned loop,

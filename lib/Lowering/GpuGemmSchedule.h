@@ -106,6 +106,9 @@ protected:
   /// time.
   bool isContiguous(unsigned operand, unsigned loop, unsigned lanes);
 
+  /// True if each group of lanes is as aligned as it is long.
+  bool isAligned(const InputRows &input);
+
   /// Elements between neighbours along `dim` in the argument that an input is,
   /// if it is one loop of whole tiles.
   std::optional<int64_t> strideAlong(unsigned operand, const GemmDim &dim,

@@ -493,6 +493,7 @@ struct GpuKernelsPass : fuse::impl::GpuKernelsBase<GpuKernelsPass> {
       return;
     GpuFeatures features;
     features.ampere = computeCapability(chip) >= 80;
+    features.tf32 = features.ampere && allowTf32;
     gpu::GPUModuleOp module = kernelModule();
     chooseIndexWidth(sources, module);
     llvm::Expected<Device> device = loadDevice(chip);

@@ -158,8 +158,10 @@ void Merger::state() {
     gpu::GPUFuncOp kernel = part.kernel;
     if (auto bytes = kernel->getAttrOfType<IntegerAttr>(kDynamicSharedAttr))
       dynamicShared = std::max(dynamicShared, bytes.getInt());
-    if (auto why = kernel->getAttr(kPlainAttr))
-      merged->setAttr(kPlainAttr, why);
+    StringRef minimum = NVVM::NVVMDialect::getMinctasmAttrName();
+    for (StringRef name : {StringRef(kPlainAttr), minimum})
+      if (Attribute value = kernel->getAttr(name))
+        merged->setAttr(name, value);
   }
   merged->setAttr(kGridAttr,
                   AffineMapAttr::get(AffineMap::get(0, whole.symbols.size(),

@@ -19,6 +19,17 @@
 using namespace mlir;
 using namespace fuse;
 
+int64_t fuse::mmaChunk(linalg::LinalgOp op) {
+  constexpr int64_t bytes = 16;
+  Type element = getElementTypeOrSelf(op->getOperand(0).getType());
+  return bytes * 8 / std::max(16u, element.getIntOrFloatBitWidth());
+}
+
+Value fuse::toTf32(OpBuilder &builder, Location loc, Value value) {
+  return NVVM::ConvertFloatToTF32Op::create(builder, loc, builder.getI32Type(),
+                                            value, NVVM::FPRoundingMode::RNA);
+}
+
 SmallVector<Value, 4> fuse::loadMatrices(OpBuilder &builder, Location loc,
                                          Value from, Type element,
                                          bool transposed) {
@@ -37,6 +48,9 @@ SmallVector<Value, 4> fuse::loadMatrices(OpBuilder &builder, Location loc,
     if (element.isF16())
       word = LLVM::BitcastOp::create(builder, loc,
                                      VectorType::get({2}, element), word);
+    if (element.isF32())
+      word = toTf32(builder, loc,
+                    LLVM::BitcastOp::create(builder, loc, element, word));
     result.push_back(word);
   }
   return result;
@@ -48,10 +62,13 @@ SmallVector<Value, 4> fuse::multiplyMatrices(OpBuilder &builder, Location loc,
                                              ArrayRef<Value> sums) {
   SmallVector<Type> floats(sums.size(), builder.getF32Type());
   auto type = LLVM::LLVMStructType::getLiteral(builder.getContext(), floats);
-  auto kind = element.isF16() ? NVVM::MMATypes::f16 : NVVM::MMATypes::bf16;
+  auto kind = element.isF32()   ? NVVM::MMATypes::tf32
+              : element.isF16() ? NVVM::MMATypes::f16
+                                : NVVM::MMATypes::bf16;
+  int64_t depth = element.isF32() ? kMmaK / 2 : kMmaK;
   Value product = NVVM::MmaOp::create(
       builder, loc, type, rows, columns, sums,
-      ArrayRef<int64_t>{kMmaY, kMmaX, kMmaK}, std::nullopt, std::nullopt,
+      ArrayRef<int64_t>{kMmaY, kMmaX, depth}, std::nullopt, std::nullopt,
       std::array<NVVM::MMATypes, 2>{kind, kind},
       std::array<NVVM::MMALayout, 2>{NVVM::MMALayout::row,
                                      NVVM::MMALayout::col});
@@ -61,7 +78,7 @@ SmallVector<Value, 4> fuse::multiplyMatrices(OpBuilder &builder, Location loc,
   return result;
 }
 
-bool fuse::isMma(linalg::LinalgOp op) {
+bool fuse::isMma(linalg::LinalgOp op, bool tf32) {
   Operation *add = combinerOf(op, 0);
   if (!isa_and_nonnull<arith::AddFOp>(add) ||
       !add->getResult(0).getType().isF32())
@@ -71,14 +88,15 @@ bool fuse::isMma(linalg::LinalgOp op) {
     auto product = term.getDefiningOp<arith::MulFOp>();
     if (!product)
       continue;
-    for (Value factor : product->getOperands())
-      if (auto extend = factor.getDefiningOp<arith::ExtFOp>())
-        if (isa<BlockArgument>(extend.getIn()))
-          found.insert(extend.getIn());
+    for (Value factor : product->getOperands()) {
+      auto extend = factor.getDefiningOp<arith::ExtFOp>();
+      if (Value in = extend ? extend.getIn() : factor; isa<BlockArgument>(in))
+        found.insert(in);
+    }
   }
   Type left = getElementTypeOrSelf(op->getOperand(0).getType()),
        right = getElementTypeOrSelf(op->getOperand(1).getType());
-  return left == right && isa<Float16Type, BFloat16Type>(left) &&
-         found.contains(op.getRegionInputArgs()[0]) &&
+  bool known = isa<Float16Type, BFloat16Type>(left) || (tf32 && left.isF32());
+  return known && left == right && found.contains(op.getRegionInputArgs()[0]) &&
          found.contains(op.getRegionInputArgs()[1]);
 }

@@ -72,6 +72,7 @@ void fuse::buildGpuLaunches(OpPassManager &pm, const GpuOptions &options) {
   GpuKernelsOptions kernels;
   kernels.chip = options.chip;
   kernels.numerics = options.numerics;
+  kernels.allowTf32 = options.allowTf32;
   pm.addPass(createGpuKernels(kernels));
   pm.addPass(createGpuSiblings());
   pm.addNestedPass<gpu::GPUModuleOp>(createGpuMath());

@@ -31,6 +31,9 @@ struct GpuOutput {
 struct GpuFeatures {
   /// cp.async and mma.m16n8k16: sm_80 and later ("PTX ISA", Target ISA Notes).
   bool ampere = false;
+  /// Products of f32 may be of numbers that are rounded to tf32 (sm_80 and
+  /// later).
+  bool tf32 = false;
   double shared = 0; ///< bytes of shared memory of a block
 };
 

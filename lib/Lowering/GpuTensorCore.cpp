@@ -6,7 +6,8 @@
 //
 //===----------------------------------------------------------------------===//
 //
-// The tensor core schedule of a matrix product: 16-bit inputs, f32 sums.
+// The tensor core schedule of a matrix product: inputs of 16 bits, or f32 that
+// may be rounded to tf32; f32 sums.
 //
 //   for k by tile_k { wait for the tile of this step; start copies of the tile
 //                     two steps on; ldmatrix; mma.sync }
@@ -15,7 +16,8 @@
 // An input that is an argument as it is goes to shared memory by cp.async, one
 // with a prologue or padding through registers. Shared memory is swizzled.
 //
-// Fragments and their lanes: "PTX ISA", mma.m16n8k16 and ldmatrix.
+// Fragments and their lanes: "PTX ISA", mma.m16n8k16, mma.m16n8k8 and ldmatrix.
+// ldmatrix does not transpose 32-bit elements: those are loaded one by one.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,7 +32,8 @@ using namespace mlir;
 using namespace fuse;
 
 constexpr int64_t kStages = kTensorCoreStages;
-constexpr int64_t kChunk = kMmaChunk;
+/// Lines of a matrix that ldmatrix loads.
+constexpr int64_t kLines = 8;
 
 namespace {
 class TensorCore : GemmSchedule {
@@ -39,7 +42,7 @@ public:
              int64_t tileK, int64_t threads)
       : GemmSchedule(frame, gemm, warps.y * warps.warpsY,
                      warps.x * warps.warpsX, tileK, threads),
-        warps(warps) {}
+        warps(warps), chunk(mmaChunk(gemm.op)) {}
 
   bool emit();
 
@@ -57,6 +60,9 @@ private:
   /// Lines between the groups that this thread copies, if it is whole lines
   /// after which chunks lie alike.
   std::optional<int64_t> linesBetween(const InputTile &tile) const;
+  static bool isOneByOne(const InputTile &tile) {
+    return !tile.alongK && tile.element.isF32();
+  }
   int64_t groups(const InputTile &tile) const {
     return tile.rows * tileK / tile.lanes / threads;
   }
@@ -71,6 +77,9 @@ private:
   SmallVector<Value> fragment(const InputTile &tile, LaneIndex stage,
                               LaneIndex row, int64_t number, int64_t k,
                               bool isY);
+  SmallVector<Value> oneByOne(const InputTile &tile, LaneIndex stage,
+                              LaneIndex row, int64_t number, int64_t k,
+                              bool isY);
   SmallVector<Value> multiply(LaneIndex stage, ArrayRef<Value> sums);
   SmallVector<Value> round(LaneIndex number, LaneIndex stage, LaneIndex free,
                            const Extent &count, ArrayRef<Value> sums);
@@ -83,6 +92,7 @@ private:
   int64_t tilesX() const { return warps.x / kMmaX; }
 
   const WarpTiles &warps;
+  int64_t chunk; ///< elements of 16 bytes, the unit of ldmatrix and cp.async
   LaneIndex lane, warpY, warpX; ///< lane; the warp's first row and column
   InputTile y, x;
 };
@@ -104,21 +114,24 @@ TensorCore::InputTile TensorCore::inputTile(const InputRows &input) {
   return tile;
 }
 
-/// The place of an element in a stage: chunks of a line change places so that 8
-/// lines of one column of chunks are in different banks.
+/// The place of an element in a stage: chunks of a line change places so that
+/// what a warp loads at once is in different banks. That is 8 lines of one
+/// column of chunks, or 4 lines of two where ldmatrix does not transpose.
 LaneIndex TensorCore::address(const InputTile &tile, LaneIndex line,
                               LaneIndex element) {
-  int64_t chunks = tile.length / kChunk;
+  int64_t chunks = tile.length / chunk;
   LaneIndex key = line, start{element.base, 0, element.multiple};
-  if (chunks < kChunk)
-    key = *math.div(line, {kChunk / chunks, nullptr});
-  key = *math.rem(key, {std::min(chunks, kChunk), nullptr});
-  LaneIndex chunk = *math.div(start, {kChunk, nullptr}),
-            within = *math.rem(start, {kChunk, nullptr});
-  Value swapped = arith::XOrIOp::create(builder, loc, chunk.base, key.base);
+  if (chunks < kLines)
+    key = *math.div(line, {kLines / chunks, nullptr});
+  else if (isOneByOne(tile))
+    key = math.scale(line, {2, nullptr});
+  key = *math.rem(key, {std::min(chunks, kLines), nullptr});
+  LaneIndex number = *math.div(start, {chunk, nullptr}),
+            within = *math.rem(start, {chunk, nullptr});
+  Value swapped = arith::XOrIOp::create(builder, loc, number.base, key.base);
   return math.add(
       math.scale(line, {tile.length, nullptr}),
-      math.add(math.scale({swapped, 0, 1}, {kChunk, nullptr}), within));
+      math.add(math.scale({swapped, 0, 1}, {chunk, nullptr}), within));
 }
 
 /// What changes with the stage, what stays, and what is known are added in this
@@ -136,7 +149,7 @@ Value TensorCore::pointer(const InputTile &tile, LaneIndex stage,
 
 std::optional<int64_t> TensorCore::linesBetween(const InputTile &tile) const {
   int64_t perLine = tile.length / tile.lanes;
-  if (threads % perLine || threads / perLine % kChunk)
+  if (threads % perLine || threads / perLine % kLines)
     return std::nullopt;
   return threads / perLine;
 }
@@ -183,7 +196,7 @@ SmallVector<Value> TensorCore::load(const InputTile &tile, LaneIndex start) {
 
 void TensorCore::storeShared(const InputTile &tile, ArrayRef<Value> values,
                              LaneIndex stage) {
-  constexpr unsigned bytes = 2; // of an element
+  unsigned bytes = *memoryBytes(tile.element);
   for (auto [i, value] : llvm::enumerate(values)) {
     LaneIndex row, k;
     groupAt(tile, i, row, k);
@@ -206,23 +219,25 @@ bool TensorCore::copy(const InputTile &tile, LaneIndex k, LaneIndex stage) {
 // Products
 //===----------------------------------------------------------------------===//
 
-/// Four 8 x 8 matrices: of y 16 rows by 16 k, of x 16 k by 16 columns, in the
-/// order that mma.sync takes them. They are `number` times 16 rows behind
-/// `row`.
+/// Four matrices of 8 lines of 16 bytes: of y 16 rows by the k of mma.sync, of
+/// x as much k by 16 columns, in the order that mma.sync takes them. They are
+/// `number` times 16 rows behind `row`.
 SmallVector<Value> TensorCore::fragment(const InputTile &tile, LaneIndex stage,
                                         LaneIndex row, int64_t number,
                                         int64_t k, bool isY) {
+  if (isOneByOne(tile))
+    return oneByOne(tile, stage, row, number, k, isY);
   // Which matrix this lane gives a line's address of, and which line.
-  LaneIndex matrix = *math.div(lane, {kChunk, nullptr}),
-            own = *math.rem(lane, {kChunk, nullptr});
-  LaneIndex low =
-                math.scale(*math.rem(matrix, {2, nullptr}), {kChunk, nullptr}),
-            high =
-                math.scale(*math.div(matrix, {2, nullptr}), {kChunk, nullptr});
+  LaneIndex matrix = *math.div(lane, {kLines, nullptr}),
+            own = *math.rem(lane, {kLines, nullptr});
+  LaneIndex low = *math.rem(matrix, {2, nullptr}),
+            high = *math.div(matrix, {2, nullptr});
   // Of y the matrices go down the rows first, of x along k.
-  LaneIndex atRow = math.add(row, isY ? low : high), atK = isY ? high : low;
+  LaneIndex atRow =
+                math.add(row, math.scale(isY ? low : high, {kLines, nullptr})),
+            atK = math.scale(isY ? high : low, {chunk, nullptr});
   // 16 lines on the chunks lie alike.
-  int64_t rowsOn = number * 2 * kChunk, linesOn = tile.alongK ? rowsOn : k;
+  int64_t rowsOn = number * 2 * kLines, linesOn = tile.alongK ? rowsOn : k;
   if (tile.alongK)
     atK = math.add(atK, math.constant(k));
   else
@@ -236,9 +251,32 @@ SmallVector<Value> TensorCore::fragment(const InputTile &tile, LaneIndex stage,
       loadMatrices(builder, loc, from, tile.element, transposed));
 }
 
+/// The same of elements that lie along the rows: lane l has row l / 4 and k
+/// l % 4 of each matrix.
+SmallVector<Value> TensorCore::oneByOne(const InputTile &tile, LaneIndex stage,
+                                        LaneIndex row, int64_t number,
+                                        int64_t k, bool isY) {
+  constexpr int64_t words = 4;
+  SmallVector<Value> result;
+  for (int64_t word = 0; word < words; ++word) {
+    int64_t low = word % 2, high = word / 2;
+    int64_t rowsOn = (number * 2 + (isY ? low : high)) * kLines,
+            kOn = (isY ? high : low) * chunk;
+    LaneIndex line = math.add(*math.rem(lane, {chunk, nullptr}),
+                              math.constant(kOn)),
+              element =
+                  math.add(math.add(row, *math.div(lane, {chunk, nullptr})),
+                           math.constant(rowsOn));
+    Value from = pointer(tile, stage, address(tile, line, element), k),
+          loaded = LLVM::LoadOp::create(builder, loc, tile.element, from);
+    result.push_back(toTf32(builder, loc, loaded));
+  }
+  return result;
+}
+
 SmallVector<Value> TensorCore::multiply(LaneIndex stage, ArrayRef<Value> sums) {
   SmallVector<Value> result(sums);
-  for (int64_t k = 0; k < tileK; k += kMmaK) {
+  for (int64_t k = 0; k < tileK; k += 2 * chunk) {
     SmallVector<SmallVector<Value>> rows, columns;
     for (int64_t i = 0; i < tilesY(); ++i)
       rows.push_back(fragment(y, stage, warpY, i, k, true));
@@ -381,14 +419,15 @@ bool fuse::emitTensorCoreGemm(GpuFrame &frame, const GpuTile &tile,
   if (!gemm || tile.sizes.size() != 3)
     return false;
   int64_t m = tile.sizes[0], n = tile.sizes[1], k = tile.sizes[2];
-  if (!isMma(gemm->op) || k % kMmaK || !llvm::isPowerOf2_64(k) ||
-      !llvm::isPowerOf2_64(m) || !llvm::isPowerOf2_64(n)) {
-    why = "no products of 16-bit floats in tiles of 16";
+  if (!isMma(gemm->op, frame.features.tf32) || k % (2 * mmaChunk(gemm->op)) ||
+      !llvm::isPowerOf2_64(k) || !llvm::isPowerOf2_64(m) ||
+      !llvm::isPowerOf2_64(n)) {
+    why = "no products for tensor cores, or not in tiles of theirs";
     return false;
   }
   std::optional<WarpTiles> warps =
       WarpTiles::split(gemm->xIsM ? n : m, gemm->xIsM ? m : n, tile.threads);
-  if (!warps || std::min(m, n) * k % (tile.threads * kChunk)) {
+  if (!warps || std::min(m, n) * k % (tile.threads * mmaChunk(gemm->op))) {
     why = "warps cannot share the tile";
     return false;
   }

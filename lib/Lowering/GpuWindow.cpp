@@ -105,7 +105,8 @@ void Windows::allocate() {
                                           gpu::AddressSpace::Workgroup);
   size = pitch.front() * extents.front();
   shared = frame.kernel.addWorkgroupAttribution(
-      MemRefType::get({size}, element, MemRefLayoutAttrInterface(), space),
+      MemRefType::get({tile.bytes() / tile.elementBytes}, element,
+                      MemRefLayoutAttrInterface(), space),
       loc);
 }
 

@@ -162,7 +162,8 @@ static llvm::Error checkResults(RunResult &result,
       return llvm::createStringError("result " + llvm::Twine(number) + " is " +
                                      other.typeString() + ", unfused " +
                                      ref.typeString());
-    result.differences.push_back(compare(ref, other, reduction));
+    result.differences.push_back(
+        compare(ref, other, reduction, result.options.allowTf32));
   }
   return llvm::Error::success();
 }

@@ -193,6 +193,7 @@ static json::Object contextOf(const RunOptions &options) {
                       {"numerics", options.numerics == Numerics::Relaxed
                                        ? "relaxed"
                                        : "strict"},
+                      {"allow_tf32", options.allowTf32},
                       {"mode", modes[unsigned(options.mode)]}};
 }
 

@@ -151,6 +151,7 @@ llvm::Error Variant::compileForGpu(ModuleOp module, const RunOptions &options,
   gpu.format = target.emulated ? "llvm" : "isa";
   if (relaxes)
     gpu.numerics = "relaxed";
+  gpu.allowTf32 = options.allowTf32;
   PassManager kernels(module.getContext()), code(module.getContext());
   buildGpuFunctions(kernels, gpu);
   buildGpuLaunches(kernels, gpu);

@@ -60,7 +60,7 @@ static Difference compareIntegers(const HostTensor &reference,
 }
 
 Difference fuse::compare(const HostTensor &reference, const HostTensor &other,
-                         int64_t longestReduction) {
+                         int64_t longestReduction, bool tf32) {
   if (!isFloat(reference.type()))
     return compareIntegers(reference, other);
   constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -73,8 +73,10 @@ Difference fuse::compare(const HostTensor &reference, const HostTensor &other,
     if (std::isfinite(value))
       result.largest = std::max(result.largest, value);
   }
-  double rtol = relativeTolerance(reference.type()) *
-                std::sqrt(std::max(1.0, double(longestReduction) / unscaled));
+  bool rounds = tf32 && reference.type() == ElementType::F32;
+  double rtol =
+      relativeTolerance(rounds ? ElementType::F16 : reference.type()) *
+      std::sqrt(std::max(1.0, double(longestReduction) / unscaled));
   for (int64_t i = 0; i < count; ++i) {
     double a = reference.at(i), b = other.at(i);
     if (a == b || (std::isnan(a) && std::isnan(b)))

@@ -54,8 +54,8 @@ func.func @prologue_read(%x: tensor<512x256xf32>, %w: tensor<256x128xf32>) -> (t
   return %m, %n : tensor<512x128xf32>, tensor<512x256xf32>
 }
 
-// A tile of the output is as wide as a row of at most 128: a reduction along it is another kernel. So is the next matmul: for both
-// a block would own whole rows.
+// A tile of the output is as wide as a row of at most 128: a reduction along it is another kernel. So is the next matmul, where one
+// kernel of both, a chain, would take longer.
 // CHECK-LABEL: function @reduced:
 // CHECK: plan: profile: reduction crosses the producer's tiles
 // CHECK: kernel 0 contraction (planned): matmul

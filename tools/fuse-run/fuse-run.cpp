@@ -44,6 +44,10 @@ struct Options {
                  clEnumValN(fuse::Numerics::Relaxed, "relaxed",
                             "is compensated f32 in what is fused")),
       cl::init(fuse::Numerics::Strict), cl::cat(category)};
+  cl::opt<bool> allowTf32{
+      "allow-tf32",
+      cl::desc("factors of f32 products may be rounded to tf32 on a GPU"),
+      cl::cat(category)};
   cl::opt<unsigned> threads{"threads", cl::desc("threads of a kernel"),
                             cl::init(1), cl::cat(category)};
   cl::list<std::string> inputs{"inputs", cl::CommaSeparated,
@@ -82,6 +86,7 @@ struct Options {
     options.target = target;
     options.mode = mode;
     options.numerics = numerics;
+    options.allowTf32 = allowTf32;
     options.threads = std::max(1u, threads.getValue());
     options.inputs = {inputs.begin(), inputs.end()};
     options.seed = seed;

@@ -26,6 +26,8 @@ namespace fuse {
 constexpr int64_t kChainChunk = 32;
 /// Columns that are summed at a time where a block has all channels.
 constexpr int64_t kChainColumns = 64;
+/// Sums of a thread of a GPU at most: with more, ptxas spills.
+constexpr int64_t kChainSums = 144;
 
 /// The operators of a chain that sum, and how the last one reads the others.
 struct ChainOps {

@@ -48,7 +48,8 @@ struct WindowTile {
 
   /// Elements that a block holds along each dimension of the image.
   llvm::SmallVector<int64_t, 4> held() const;
-  /// Of shared memory.
+  /// Of shared memory: whole units of 16, to which ptxas rounds it up where a
+  /// kernel of the module has dynamic shared memory.
   int64_t bytes() const;
   /// Strips of results.
   int64_t strips() const;

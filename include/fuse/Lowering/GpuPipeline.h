@@ -36,6 +36,11 @@ struct GpuOptions : mlir::PassPipelineOptions<GpuOptions> {
       llvm::cl::desc("strict: every type stays; relaxed: f64 that begins and "
                      "ends in f32 becomes compensated f32"),
       llvm::cl::init("strict")};
+  Option<bool> allowTf32{
+      *this, "allow-tf32",
+      llvm::cl::desc("contractions of f32 may round their factors to tf32: 10 "
+                     "bits of mantissa, as f16 has"),
+      llvm::cl::init(false)};
 };
 
 /// Kernels to functions on tensors.

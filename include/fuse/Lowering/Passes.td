@@ -202,14 +202,17 @@ def GpuKernels : Pass<"fuse-gpu-kernels", "::mlir::ModuleOp"> {
     argument: of a tensor a pointer to its elements in row-major order and an i64 for each dynamic extent, else the value. Its
     attribute `fuse.grid` maps the dynamic extents of all arguments to the blocks of a launch. Pointwise kernels stride over
     groups of lanes, reductions along rows are done by a warp or a block in registers, contractions and convolutions as matrix
-    products in tiles, of 16-bit floats on tensor cores; windows read a part of the image from shared memory; any other kernel has a thread for each few elements of its results, and
-    `fuse.plain` says why. With `numerics=relaxed`, f64 values between f32 values of a row kernel are computed in f32.
+    products in tiles, of 16-bit floats on tensor cores; windows read a part of the image from shared memory; any other kernel has a
+    thread for each few elements of its results, and `fuse.plain` says why. With `numerics=relaxed`, f64 values between f32 values of a
+    row kernel are computed in f32. With `allow-tf32`, contractions and convolutions of f32 round their factors to the 10 bits of
+    tf32's mantissa, from sm_80 on, where the tile can be shared by warps; sums stay f32.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::DLTIDialect", "::mlir::gpu::GPUDialect", "::mlir::LLVM::LLVMDialect",
                            "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
   let options = [
     Option<"chip", "chip", "std::string", "\"sm_80\"", "the GPU, as sm_80: says which instructions there are">,
     Option<"numerics", "numerics", "std::string", "\"strict\"", "strict: every type stays; relaxed: f64 islands of row kernels in f32">,
+    Option<"allowTf32", "allow-tf32", "bool", "false", "factors of f32 products may be rounded to tf32">,
   ];
 }
 

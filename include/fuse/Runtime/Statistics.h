@@ -37,9 +37,10 @@ struct Difference {
 };
 
 /// |a - b| <= rtol * (|ref| + max|ref|), rtol by type, times sqrt(K / 1024) for
-/// reductions of K > 1024 elements; integers are exact.
+/// reductions of K > 1024 elements; integers are exact. With `tf32`, f32 has
+/// the rtol of f16: both have 10 bits of mantissa.
 Difference compare(const HostTensor &reference, const HostTensor &other,
-                   int64_t longestReduction);
+                   int64_t longestReduction, bool tf32 = false);
 
 } // namespace fuse
 
