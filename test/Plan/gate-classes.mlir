@@ -48,7 +48,7 @@ func.func @other_rows(%x: tensor<64x128x32xf32>) -> tensor<128xf32> {
 // CHECK-LABEL: function @pool
 // CHECK: #0 abs -> #1 pooling_nchw_max:0 {{ *}}fuse
 // CHECK: #1 pooling_nchw_max -> #2 conv_2d_nchw_fchw:0 {{ *}}fuse
-// CHECK-NEXT: tile_m=16, tile_n=64, tile_k=8
+// CHECK-NEXT: tile_m=4, tile_n=8, tile_k=8
 func.func @pool(%x: tensor<1x8x32x32xf32>, %win: tensor<2x2xf32>, %w: tensor<8x8x1x1xf32>) -> tensor<1x8x31x31xf32> {
   %z = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<1x8x32x32xf32>
