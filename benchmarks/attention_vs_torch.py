@@ -68,7 +68,8 @@ def compare(shape: Shape, name: str, options: argparse.Namespace) -> str:
         for file, array in zip(files, arrays, strict=True):
             np.save(file, array)
         repeat = 0 if options.target.startswith("emulator") else 1
-        command = [options.fuse_run, f"--target={options.target}", str(folder / "program.mlir"), f"--inputs={','.join(map(str, files))}"]
+        command = [options.fuse_run, f"--target={options.target}"]
+        command += [str(folder / "program.mlir"), f"--inputs={','.join(map(str, files))}"]
         command += [f"--threads={options.threads}", f"--repeat={repeat}", f"--save-outputs={folder / 'out'}"]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode != 0:

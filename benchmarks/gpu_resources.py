@@ -28,7 +28,8 @@ SUFFIX = ".linalg.mlir"
 NO_PTXAS = "ptxas is not found"
 ROW = re.compile(
     r"^(?P<name>\S+) +(?P<kind>\S+) +(?P<threads>\d+) +(?P<predicted>[\d-]+) +(?P<actual>[\d-]+)"
-    r" +[\d-]+ +[\d-]+ +(?P<spill>[\d-]+) +[\d-]+ +\d+%(?P<plain>  plain: .*?)?(?:  part of a chain: .*?)?(?:  apart: .*)?$"
+    r" +[\d-]+ +[\d-]+ +(?P<spill>[\d-]+) +[\d-]+ +\d+%(?P<plain>  plain: .*?)?"
+    r"(?:  part of a chain: .*?)?(?:  apart: .*)?$"
 )
 
 

@@ -84,6 +84,8 @@ stepsAlong(GpuFrame &frame, const GpuGemm &gemm, unsigned operand,
 }
 
 bool GemmSchedule::isAligned(const InputRows &input) {
+  if (input.lanes == 1)
+    return true;
   GpuScratch scratch(frame);
   auto source =
       lanesAt(scratch, gemm, input.operand,

@@ -5,8 +5,8 @@
 Usage: attention_program.py BATCH HEADS ROWS LENGTH DEPTH TYPE MASK > program.mlir
 
 `@main(q, k, v[, mask])` on tensors [BATCH, HEADS, ROWS or LENGTH, DEPTH]. TYPE is
-f32 or f16, and sums are f32; MASK is none, causal (a comparison of indices), late (the opposite of it), additive (a tensor
-[ROWS, LENGTH]), padding (a tensor [BATCH, LENGTH]), or wide (a tensor with a
+f32 or f16, and sums are f32; MASK is none, causal (a comparison of indices), late (the
+opposite of it), additive (a tensor [ROWS, LENGTH]), padding (a tensor [BATCH, LENGTH]), or wide (a tensor with a
 dimension of its own, which no attention kernel holds).
 """
 

@@ -38,7 +38,7 @@ struct RunOptions {
   std::string target = "cpu"; ///< what the plan is made for
   RunMode mode = RunMode::Full;
   Numerics numerics = Numerics::Strict; ///< of what is fused
-  bool allowTf32 = false; ///< factors of f32 products on a GPU
+  bool allowTf32 = false;               ///< factors of f32 products on a GPU
   unsigned threads = 1;
   std::vector<std::string> inputs; ///< .npy files, one per argument
   int64_t seed = 0;                ///< where there are no inputs
