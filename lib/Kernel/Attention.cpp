@@ -289,9 +289,16 @@ public:
 
   std::optional<Decision> refusedOn(const Group &group,
                                     const Device &device) const override {
-    if (device.maxThreadsPerBlock == 1)
-      return std::nullopt;
     Parts parts = partsOf(group);
+    if (device.maxThreadsPerBlock == 1) {
+      double rows = std::min<double>(parts.extents.m, kRowsThatPay),
+             bytes = rows * parts.extents.n * double(sizeof(float));
+      if (bytes <= kScoreBytes)
+        return std::nullopt;
+      return Decision::keep(Reason::NoTile, "shorter rows of scores")
+          .number("score_bytes", bytes)
+          .number("score_limit", kScoreBytes);
+    }
     std::optional<OnlineSoftmax> form = onlineSoftmax(
         group.graph.op(parts.first), group.graph.op(parts.second));
     if (!form)

@@ -11,6 +11,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "TileSizes.h"
+#include "fuse/Kernel/AttentionTile.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 using namespace mlir;
@@ -322,11 +323,6 @@ static std::optional<TileSizes> contractionTiles(linalg::LinalgOp root,
 //===----------------------------------------------------------------------===//
 // Attention
 //===----------------------------------------------------------------------===//
-
-/// Bytes of the scores of a tile, which stay in the second cache beside what
-/// they are multiplied with. More, shorter tiles bring the keys into order more
-/// often.
-constexpr int64_t kScoreBytes = 256 * 1024;
 
 std::optional<TileSizes> fuse::chooseAttentionTiles(linalg::LinalgOp root,
                                                     linalg::LinalgOp first) {

@@ -23,6 +23,13 @@ namespace fuse {
 constexpr int64_t kAttentionThreadsX = 16;
 /// Rows of a warp in the schedule with them: those of mma.m16n8k16.
 constexpr int64_t kAttentionWarpRows = 16;
+/// On a CPU: bytes of the scores of a tile, which stay in the second cache
+/// beside what they are multiplied with, and the rows that must share the keys,
+/// which each tile brings into order again, for that to pay: by
+/// fuse-run --compare on test/tools/attention_program.py with 256 to 16384
+/// keys.
+constexpr int64_t kScoreBytes = 256 * 1024, kRowsThatPay = 128;
+
 /// A block's part of `q k^T` and `p v`.
 struct AttentionTile {
   int64_t rows, keys;     ///< of a block, and of those at a time
