@@ -84,6 +84,18 @@ static llvm::DenseSet<Operation *> panelOps(linalg::LinalgOp heavy) {
   return ops;
 }
 
+/// True if a loop has no rounds: nothing is to be shared among threads, and
+/// upstream cannot cut it.
+static bool hasNoWork(func::FuncOp function) {
+  return function
+      ->walk([](linalg::LinalgOp op) {
+        return llvm::is_contained(op.getStaticLoopRanges(), 0)
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 namespace {
 struct CpuTilePass : fuse::impl::CpuTileBase<CpuTilePass> {
   using CpuTileBase::CpuTileBase;
@@ -109,7 +121,7 @@ struct CpuTilePass : fuse::impl::CpuTileBase<CpuTilePass> {
 
   void runOnOperation() override {
     func::FuncOp function = getOperation();
-    if (!function->hasAttr(fuse::kKernelClassAttr))
+    if (!function->hasAttr(fuse::kKernelClassAttr) || hasNoWork(function))
       return;
     linalg::LinalgOp root = findRoot(function);
     if (!root || !root.hasPureTensorSemantics())

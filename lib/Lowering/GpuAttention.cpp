@@ -80,8 +80,8 @@ std::optional<GpuAttention> GpuAttention::of(GpuFrame &frame,
                          columns = staticSize(second->xOperand == form->operand
                                                   ? second->y
                                                   : second->x);
-  why = "rows of queries and of values whose extents are not known";
-  if (!depth || !columns)
+  why = "rows of queries or values whose extents are 0 or not known";
+  if (!depth || !columns || !*depth || !*columns)
     return std::nullopt;
   why = "no tile of rows and keys";
   if (tile.sizes.size() != 2)

@@ -99,6 +99,11 @@ std::optional<GpuGemm> GpuGemm::of(GpuFrame &frame, linalg::LinalgOp op,
   }
   if (m.empty() || n.empty())
     return std::nullopt;
+  // There is nothing to load, not even to throw it away.
+  why = "a sum of no elements";
+  for (unsigned loop : k)
+    if (extents[loop] == Extent{0, nullptr})
+      return std::nullopt;
   std::optional<unsigned> innermost = innermostLoop(mapC, extents);
   gemm.xIsM = innermost && llvm::is_contained(m, *innermost);
   gemm.xOperand = gemm.xIsM ? 0 : 1;

@@ -59,6 +59,12 @@ private:
   Value forEach(const Extent &length, Value start, Body body);
   LaneIndex positionOf(LaneIndex group, const Extent &length, bool surely,
                        Value &inside);
+  /// There is no code for where lanes of `op` would part.
+  Value fail(Operation *op) {
+    elements.failedOp = op;
+    elements.failure = "lanes that part";
+    return nullptr;
+  }
 
   GpuFrame &frame;
   const GpuRowSpace &space;
@@ -256,6 +262,8 @@ Value Rows::reduce(const RowReduction &reduction) {
       length, elements.splat(neutral),
       [&](LaneIndex position, Value inside, Value carried) -> Value {
         std::optional<Lanes> open = math.delinearize(position, along);
+        if (!open)
+          return fail(op);
         Lanes loops = reduction.loops;
         for (auto [dim, index] : llvm::zip_equal(dims, *open))
           loops[dim] = index;
@@ -313,17 +321,20 @@ bool Rows::store(unsigned number) {
   auto both = [&](Value a, Value b) -> Value {
     return a && b ? arith::AndIOp::create(builder, loc, a, b) : a ? a : b;
   };
-  forEach(
-      length, nullptr, [&](LaneIndex position, Value inside, Value) -> Value {
-        Lanes indices = indicesOf(number, *math.delinearize(position, along));
-        Value value = elements.at(output.value, indices);
-        std::optional<LaneIndex> place = math.linearize(indices, all);
-        if (!value || !place)
-          return nullptr;
-        elements.storeIf(both(rowInside, inside), value, output.pointer, *place,
-                         output.element);
-        return nullptr;
-      });
+  forEach(length, nullptr,
+          [&](LaneIndex position, Value inside, Value) -> Value {
+            std::optional<Lanes> open = math.delinearize(position, along);
+            if (!open)
+              return fail(output.value.getDefiningOp());
+            Lanes indices = indicesOf(number, *open);
+            Value value = elements.at(output.value, indices);
+            std::optional<LaneIndex> place = math.linearize(indices, all);
+            if (!value || !place)
+              return nullptr;
+            elements.storeIf(both(rowInside, inside), value, output.pointer,
+                             *place, output.element);
+            return nullptr;
+          });
   math.lanes = lanes;
   return !elements.failedOp;
 }

@@ -146,7 +146,7 @@ constexpr int64_t kColumns = 64;
 static int64_t pointSize(int64_t extent, int64_t inner, bool isDynamic) {
   if (inner >= kTileLeast)
     return 1;
-  int64_t most = kTileMost / inner;
+  int64_t most = kTileMost / std::max<int64_t>(inner, 1);
   for (int64_t size = most; size < extent && size * inner >= kTileLeast; --size)
     if (extent % size == 0 && !isDynamic)
       return size;
@@ -288,8 +288,10 @@ static std::optional<TileSizes> contractionTiles(linalg::LinalgOp root,
                                                  linalg::LinalgOp heavy,
                                                  const FreeLoops &free) {
   SmallVector<int64_t> ranges = root.getStaticLoopRanges();
-  if (llvm::any_of(ranges, ShapedType::isDynamic) ||
-      llvm::any_of(heavy.getStaticLoopRanges(), ShapedType::isDynamic))
+  // Dynamic extents are negative here.
+  auto isUnknownOrNone = [](int64_t extent) { return extent < 1; };
+  if (llvm::any_of(ranges, isUnknownOrNone) ||
+      llvm::any_of(heavy.getStaticLoopRanges(), isUnknownOrNone))
     return std::nullopt;
   std::optional<ContractionLoops> loops = sortLoops(heavy, free);
   if (!loops)
@@ -358,7 +360,8 @@ std::optional<TileSizes> fuse::chooseAttentionTiles(linalg::LinalgOp root,
   for (unsigned loop : batch)
     tiles.outer[loop] = 1;
   int64_t bytes = columns * sizeof(float);
-  int64_t most = std::max(kScoreBytes / bytes, kRowsLeast);
+  int64_t most =
+      std::max(kScoreBytes / std::max<int64_t>(bytes, 1), kRowsLeast);
   for (unsigned loop : rows) {
     int64_t size =
         ranges[loop] <= most ? ranges[loop] : rowsOf(ranges[loop], most);
