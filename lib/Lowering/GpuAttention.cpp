@@ -176,7 +176,7 @@ std::optional<ElementSource> AttentionSchedule::sourceOf(Elements &on,
                                                          LaneIndex line,
                                                          LaneIndex at) const {
   LaneIndex zero = on.math.constant(0);
-  if (input == Values_) {
+  if (input == ValueRows) {
     auto loops = secondLoops(on, zero, at, line);
     auto sources = loops ? on.operandsAt(gemm.op, *loops) : std::nullopt;
     return sources ? (*sources)[1 - attention.form.operand] : std::nullopt;
@@ -260,7 +260,7 @@ bool AttentionSchedule::areNeighbours(const Panel &panel, unsigned lanes,
 AttentionSchedule::Panel AttentionSchedule::panelOf(Input input,
                                                     StringRef name) {
   constexpr unsigned accessBytes = 16;
-  bool ofValues = input == Values_;
+  bool ofValues = input == ValueRows;
   Panel panel;
   panel.input = input;
   panel.lines = input == Queries ? tile.rows : tile.keys;

@@ -46,7 +46,7 @@ public:
   bool emit();
 
 protected:
-  enum Input { Queries, Keys, Values_ };
+  enum Input { Queries, Keys, ValueRows };
   using Values = llvm::SmallVector<mlir::Value>;
 
   /// Lines of an input in shared memory: rows of q, k or v, filled up with

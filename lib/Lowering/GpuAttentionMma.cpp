@@ -40,6 +40,8 @@ private:
 
   Values matrices(const Panel &panel, LaneIndex line, LaneIndex at,
                   bool linesFirst, bool transposed);
+  void addProducts(ArrayRef<Value> rowWords, ArrayRef<Value> words,
+                   int64_t column, MutableArrayRef<Value> sums);
   Value pair(Value low, Value high);
 
   LaneIndex lane, warpRow;
@@ -77,6 +79,18 @@ MmaAttention::Values MmaAttention::matrices(const Panel &panel, LaneIndex line,
                              panel.element, transposed));
 }
 
+/// Adds to the sums of 16 columns from `column` on the products of a fragment
+/// of rows and the two of columns in `words`.
+void MmaAttention::addProducts(ArrayRef<Value> rowWords, ArrayRef<Value> words,
+                               int64_t column, MutableArrayRef<Value> sums) {
+  for (int64_t i : {0, 1}) {
+    auto own = sums.slice((column / kMmaX + i) * 4, 4);
+    llvm::copy(multiplyMatrices(builder, loc, query.element, rowWords,
+                                words.slice(2 * i, 2), own),
+               own.begin());
+  }
+}
+
 void MmaAttention::readQueries() {
   for (int64_t k = 0; k < query.length; k += kMmaK)
     queries.push_back(matrices(query, warpRow, math.constant(k),
@@ -90,12 +104,7 @@ MmaAttention::Values MmaAttention::multiplyKeys() {
       Values words =
           matrices(key, math.constant(at), math.constant(int64_t(step) * kMmaK),
                    /*linesFirst=*/false, /*transposed=*/false);
-      for (int64_t i : {0, 1}) {
-        auto own = MutableArrayRef(sums).slice((at / kMmaX + i) * 4, 4);
-        llvm::copy(multiplyMatrices(builder, loc, key.element, rowWords,
-                                    ArrayRef(words).slice(2 * i, 2), own),
-                   own.begin());
-      }
+      addProducts(rowWords, words, at, sums);
     }
   // From four of a matrix, two rows of two, to row by row.
   Values scores;
@@ -130,12 +139,7 @@ MmaAttention::Values MmaAttention::multiplyValues(ArrayRef<Value> p,
       Values ofValues =
           matrices(value, math.constant(at), math.constant(column),
                    /*linesFirst=*/true, /*transposed=*/true);
-      for (int64_t i : {0, 1}) {
-        auto own = MutableArrayRef(sums).slice((column / kMmaX + i) * 4, 4);
-        llvm::copy(multiplyMatrices(builder, loc, value.element, words,
-                                    ArrayRef(ofValues).slice(2 * i, 2), own),
-                   own.begin());
-      }
+      addProducts(words, ofValues, column, sums);
     }
   }
   return sums;

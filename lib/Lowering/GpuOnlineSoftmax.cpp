@@ -283,7 +283,7 @@ bool AttentionSchedule::emit() {
     return false;
   query = panelOf(Queries, "_queries");
   key = panelOf(Keys, "_keys");
-  value = panelOf(Values_, "_values");
+  value = panelOf(ValueRows, "_values");
   spread();
   LaneIndex zero = math.constant(0);
   if (!copy(query, zero) || !copy(key, zero) || !copy(value, zero))

@@ -132,6 +132,12 @@ void fuse::buildGpuPipeline(OpPassManager &pm, const GpuOptions &options) {
   buildGpuCode(pm, options);
 }
 
+void fuse::addGpuDialects(DialectRegistry &registry) {
+  OpPassManager pm(ModuleOp::getOperationName());
+  buildGpuPipeline(pm, GpuOptions());
+  pm.getDependentDialects(registry);
+}
+
 void fuse::registerGpuPipeline() {
   PassPipelineRegistration<GpuOptions>(
       "fuse-to-nvvm",

@@ -82,10 +82,7 @@ struct ResourcesPass : fuse::impl::ResourcesBase<ResourcesPass> {
   using ResourcesBase::ResourcesBase;
 
   void getDependentDialects(DialectRegistry &registry) const override {
-    OpPassManager pm(ModuleOp::getOperationName());
-    GpuOptions gpu;
-    buildGpuPipeline(pm, gpu);
-    pm.getDependentDialects(registry);
+    addGpuDialects(registry);
   }
 
   void runOnOperation() override {

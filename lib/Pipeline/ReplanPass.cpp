@@ -48,10 +48,7 @@ struct ReplanPass : fuse::impl::ReplanBase<ReplanPass> {
   using ReplanBase::ReplanBase;
 
   void getDependentDialects(DialectRegistry &registry) const override {
-    OpPassManager pm(ModuleOp::getOperationName());
-    GpuOptions gpu;
-    buildGpuPipeline(pm, gpu);
-    pm.getDependentDialects(registry);
+    addGpuDialects(registry);
   }
 
   void runOnOperation() override {

@@ -55,6 +55,9 @@ void buildGpuCode(mlir::OpPassManager &pm, const GpuOptions &options);
 /// The whole way to the LLVM dialect and a gpu.binary.
 void buildGpuPipeline(mlir::OpPassManager &pm, const GpuOptions &options);
 
+/// Adds the dialects of what the pipeline makes, for passes that run it.
+void addGpuDialects(mlir::DialectRegistry &registry);
+
 /// Registers the pipeline as `fuse-to-nvvm`.
 void registerGpuPipeline();
 
