@@ -6,8 +6,9 @@ Usage: attention_program.py BATCH HEADS ROWS LENGTH DEPTH TYPE MASK > program.ml
 
 `@main(q, k, v[, mask])` on tensors [BATCH, HEADS, ROWS or LENGTH, DEPTH]. TYPE is
 f32 or f16, and sums are f32; MASK is none, causal (a comparison of indices), late (the
-opposite of it), additive (a tensor [ROWS, LENGTH]), padding (a tensor [BATCH, LENGTH]), or wide (a tensor with a
-dimension of its own, which no attention kernel holds).
+opposite of it, by minus infinity), additive (a tensor [ROWS, LENGTH]), padding (a tensor
+[BATCH, LENGTH]), or wide (a tensor with a dimension of its own, which no attention
+kernel holds).
 """
 
 from __future__ import annotations
@@ -76,7 +77,8 @@ def masked(s: Shape, scores: str) -> tuple[str, str]:
         body = (
             "    %i = linalg.index 2 : index\n    %j = linalg.index 3 : index\n"
             f"    %seen = arith.cmpi {'sle' if s.mask == 'causal' else 'sge'}, %j, %i : index\n"
-            "    %r = arith.select %seen, %a0, %low : f32\n    linalg.yield %r : f32\n"
+            f"    %r = arith.select %seen, %a0, {'%low' if s.mask == 'causal' else '%lowest'} : f32\n"
+            "    linalg.yield %r : f32\n"
         )
         return generic("%masked", [every, every], "pppp", [("%scaled", scores)], ("%s0", scores), body), "%masked"
     if s.mask in MASKS:
